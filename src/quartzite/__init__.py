@@ -1,0 +1,1 @@
+"""Quartzite: a dependency-injection-first job scheduling toolkit."""
