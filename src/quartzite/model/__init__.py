@@ -1,0 +1,1 @@
+"""Values: what jobs, triggers and schedulers are described with. Standard library only."""

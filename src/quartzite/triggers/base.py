@@ -1,0 +1,286 @@
+"""Trigger: when a job fires next, as an immutable value."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from quartzite.calendars.base import Calendar
+from quartzite.errors import InvalidValueError, JobExecutionError, SchedulerError
+from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
+from quartzite.model.keys import JobKey, TriggerKey
+from quartzite.model.preferred_node import PreferredNode
+from quartzite.model.states import SchedulerInstruction
+
+if TYPE_CHECKING:
+    from quartzite.triggers.builder import TriggerBuilder
+    from quartzite.triggers.schedule import Schedule
+
+__all__ = ["DEFAULT_PRIORITY", "NO_JOB", "START_WHEN_SCHEDULED", "Trigger"]
+
+DEFAULT_PRIORITY: Final = 5
+NO_JOB: Final = JobKey("<no job yet>", "<no job yet>")
+"""Stands in a trigger that was built without a job, until it is scheduled."""
+START_WHEN_SCHEDULED: Final = datetime.min.replace(tzinfo=UTC)
+"""Stands in a trigger that was built without a start time, until it is scheduled."""
+SEARCH_LIMIT: Final = timedelta(days=366 * 100)
+"""A search for a fire time that passes this far ends with None."""
+_ABOUT_NOW: Final = timedelta(milliseconds=500)
+_PROGRESS: Final = frozenset(
+    {"next_fire_time", "previous_fire_time", "times_triggered", "misfire_origin", "fire_instance_id"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger(ABC):
+    """The definition and the progress of one trigger (spec 01 section 5, spec 02 section 1).
+
+    Progress never changes in place: :meth:`triggered` and its kin return a new value. Every instant is aware UTC,
+    exact to the microsecond. A kind of your own derives from this class with the same decorator (call
+    ``Trigger.__post_init__(self)`` by name: ``super()`` does not work in slotted dataclasses), sets
+    ``trigger_type`` and gives the abstract members; they must be pure.
+
+    Attributes:
+        key: Unique within the scheduler.
+        job_key: The job that is fired.
+        description: For people.
+        calendar_name: The calendar whose excluded times are skipped, or None.
+        job_data: Values for this trigger's firings; they win over the job's.
+        priority: Among equal fire times the higher number fires first.
+        misfire_instruction: What happens to missed times; the numbers of the kind's enum.
+        start_time: The schedule begins here.
+        end_time: Nothing fires later, or None.
+        execution_group: Counted against execution limits, or None.
+        preferred_node: On which node it would like to fire.
+        next_fire_time: When it fires next, None when never again.
+        previous_fire_time: The scheduled time of the last firing, None before the first.
+        times_triggered: Firings so far, for the kinds that count.
+        misfire_origin: The missed time, after a misfire that made the trigger fire at once.
+        fire_instance_id: Id of the firing, while the trigger is acquired.
+
+    Raises:
+        InvalidValueError: an instant is naive, or the end lies before the start.
+    """
+
+    trigger_type: ClassVar[str]
+    """Discriminator under which stores and serializers write this kind."""
+    counts_firings: ClassVar[bool] = True
+    """Whether ``times_triggered`` is kept."""
+    misfire_instructions: ClassVar[frozenset[int]] = frozenset({-1, 0, 1, 2})
+    """The instructions that the kind understands."""
+
+    key: TriggerKey
+    job_key: JobKey = NO_JOB
+    description: str | None = None
+    calendar_name: str | None = None
+    job_data: JobData = EMPTY_JOB_DATA
+    priority: int = DEFAULT_PRIORITY
+    misfire_instruction: int = 0
+    start_time: datetime = START_WHEN_SCHEDULED
+    end_time: datetime | None = None
+    execution_group: str | None = None
+    preferred_node: PreferredNode = PreferredNode.NONE
+    next_fire_time: datetime | None = None
+    previous_fire_time: datetime | None = None
+    times_triggered: int = 0
+    misfire_origin: datetime | None = None
+    fire_instance_id: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("start_time", "end_time", "next_fire_time", "previous_fire_time", "misfire_origin"):
+            value = getattr(self, name)
+            if value is not None and value.tzinfo is not UTC:
+                object.__setattr__(self, name, _utc(f"trigger {self.key}: {name}", value))
+        if self.end_time is not None and self.end_time < self.start_time:
+            raise InvalidValueError(
+                f"trigger {self.key}: end time {self.end_time} lies before start time {self.start_time}"
+            )
+        if self.misfire_instruction not in self.misfire_instructions:
+            raise InvalidValueError(
+                f"trigger {self.key}: misfire instruction {self.misfire_instruction} is none of "
+                f"{sorted(self.misfire_instructions)}, which {type(self).__name__} understands"
+            )
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    # What a kind must give ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fire_time_after(self, after: datetime, times_triggered: int) -> datetime | None:
+        """Return the first time of the schedule later than ``after``, within start and end, or None.
+
+        ``times_triggered`` is how often the trigger will have fired by then. Calendars are not looked at.
+        """
+
+    @abstractmethod
+    def _first_fire_time(self, now: datetime) -> datetime | None:
+        """Return the first time of the schedule for a trigger that is scheduled at ``now``, or None."""
+
+    @abstractmethod
+    def _misfired(self, calendar: Calendar | None, now: datetime) -> Self:
+        """Return the trigger as its misfire instruction (never -1) leaves it."""
+
+    @property
+    @abstractmethod
+    def final_fire_time(self) -> datetime | None:
+        """The last time of the schedule, None when there is none or it is not known."""
+
+    @property
+    @abstractmethod
+    def schedule(self) -> Schedule:
+        """The schedule that makes a trigger of this definition (round trip)."""
+
+    # What callers use -----------------------------------------------------------------------------------------
+
+    @property
+    def may_fire_again(self) -> bool:
+        """Whether there is a next fire time."""
+        return self.next_fire_time is not None
+
+    @property
+    def starts_when_scheduled(self) -> bool:
+        """Whether no start time was given yet."""
+        return self.start_time is START_WHEN_SCHEDULED or self.start_time == START_WHEN_SCHEDULED
+
+    def get_fire_time_after(self, after: datetime) -> datetime | None:
+        """Return the first time of the schedule later than an aware instant, in UTC, or None.
+
+        Calendars are not looked at.
+
+        Raises:
+            InvalidValueError: the instant is naive.
+        """
+        return self._fire_time_after(_utc("after", after), self.times_triggered)
+
+    def validate(self) -> None:
+        """Check what the constructor can not.
+
+        Raises:
+            SchedulerError: there is no job.
+        """
+        if self.job_key == NO_JOB:
+            raise SchedulerError(f"trigger {self.key} has no job: name one with for_job")
+
+    def scheduled_at(self, now: datetime) -> Self:
+        """Return the trigger as it is stored when it is scheduled at ``now``: the start time is settled."""
+        if self.starts_when_scheduled:
+            return self.copy_with(start_time=now)
+        return self
+
+    def compute_first_fire_time(self, calendar: Calendar | None, now: datetime) -> Self:
+        """Return the trigger with its first fire time that the calendar includes, None when there is none."""
+        settled = self.scheduled_at(now)
+        first = settled._included(settled._first_fire_time(now), calendar, settled.times_triggered)
+        return settled.copy_with(next_fire_time=first)
+
+    def triggered(self, calendar: Calendar | None) -> Self:
+        """Return the trigger after it fired at its next fire time: advanced to the following included time.
+
+        An excluded time is skipped, never moved.
+
+        Raises:
+            SchedulerError: there is no next fire time.
+        """
+        fired = self.next_fire_time
+        if fired is None:
+            raise SchedulerError(f"trigger {self.key} has no next fire time, so it can not fire")
+        times = self.times_triggered + 1 if self.counts_firings else self.times_triggered
+        following = self._fire_time_after(fired, times)
+        if calendar is not None:
+            following = self._included(following, calendar, times)
+        return self.copy_with(
+            next_fire_time=following, previous_fire_time=fired, times_triggered=times, misfire_origin=None
+        )
+
+    def update_after_misfire(self, calendar: Calendar | None, now: datetime) -> Self:
+        """Return the trigger as its misfire instruction leaves it (spec 02 section 1).
+
+        When the instruction makes it fire at once, ``misfire_origin`` keeps the time that was missed.
+        """
+        if self.misfire_instruction == -1:
+            return self
+        missed, updated = self.next_fire_time, self._misfired(calendar, now)
+        moved_to = updated.next_fire_time
+        if moved_to is None or moved_to == missed or abs(moved_to - now) >= _ABOUT_NOW:
+            return updated
+        return updated.copy_with(misfire_origin=self.misfire_origin or missed)
+
+    def update_with_new_calendar(self, calendar: Calendar | None, now: datetime, misfire_threshold: timedelta) -> Self:
+        """Return the trigger with its next fire time looked for again, after its calendar was replaced."""
+        after = self.previous_fire_time or now
+        candidate = self._fire_time_after(after, self.times_triggered)
+        while candidate is not None and calendar is not None and not calendar.is_time_included(candidate):
+            candidate = self._fire_time_after(candidate, self.times_triggered)
+            if candidate is not None and now - candidate >= misfire_threshold:
+                candidate = self._fire_time_after(candidate, self.times_triggered)
+        return self.copy_with(next_fire_time=candidate)
+
+    def execution_complete(self, error: JobExecutionError | None) -> SchedulerInstruction:
+        """Return what the end of a run tells the store; the first that holds (spec 01 section 7)."""
+        if error is not None:
+            if error.refire_immediately:
+                return SchedulerInstruction.RE_EXECUTE_JOB
+            if error.unschedule_firing_trigger:
+                return SchedulerInstruction.SET_TRIGGER_COMPLETE
+            if error.unschedule_all_triggers:
+                return SchedulerInstruction.SET_ALL_JOB_TRIGGERS_COMPLETE
+        if self.next_fire_time is None:
+            return SchedulerInstruction.DELETE_TRIGGER
+        return SchedulerInstruction.NO_INSTRUCTION
+
+    def has_same_definition(self, other: Trigger) -> bool:
+        """Tell whether both are defined alike; progress, and a start time that one did not give, do not count."""
+        if type(self) is not type(other):
+            return False
+        ignored = _PROGRESS | ({"start_time"} if self.starts_when_scheduled or other.starts_when_scheduled else set())
+        return all(getattr(self, n) == getattr(other, n) for n in _field_names(type(self)) if n not in ignored)
+
+    def to_builder(self) -> TriggerBuilder:
+        """Return a builder that would make this trigger again, without its progress."""
+        from quartzite.triggers.builder import TriggerBuilder
+
+        return TriggerBuilder.of(self)
+
+    def copy_with(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, unchecked: for values that are known to be right.
+
+        ``dataclasses.replace`` does the same with all checks; this one is on the path of every firing.
+        """
+        cls = type(self)
+        new: Self = object.__new__(cls)
+        put = object.__setattr__
+        for name in _field_names(cls):
+            put(new, name, changes[name] if name in changes else getattr(self, name))
+        return new
+
+    def _included(self, candidate: datetime | None, calendar: Calendar | None, times: int) -> datetime | None:
+        """Return the first time of the schedule from ``candidate`` on that the calendar includes."""
+        if calendar is None or candidate is None:
+            return candidate
+        limit = _search_end(candidate)
+        while candidate is not None and not calendar.is_time_included(candidate):
+            resumes = calendar.next_included(candidate)
+            if resumes is None or resumes > limit:
+                return None
+            # The schedule may have a time exactly where the calendar includes again.
+            candidate = self._fire_time_after(max(candidate, resumes - timedelta.resolution), times)
+        return candidate
+
+
+@cache
+def _field_names(cls: type[Trigger]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cls))
+
+
+def _search_end(start: datetime) -> datetime:
+    return start + SEARCH_LIMIT if start.year < 9800 else datetime.max.replace(tzinfo=UTC)
+
+
+def _utc(what: str, moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise InvalidValueError(f"{what} {moment} has no time zone: give an aware datetime")
+    return moment.astimezone(UTC)
