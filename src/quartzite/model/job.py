@@ -187,7 +187,7 @@ class JobDetail:
     key: JobKey
     job_type: JobType
     description: str | None = None
-    job_data: JobData = EMPTY_JOB_DATA
+    job_data: JobData = field(default_factory=lambda: EMPTY_JOB_DATA)
     durable: bool = False
     persist_job_data_after_execution: bool = False
     concurrent_execution_disallowed: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
@@ -76,7 +76,7 @@ class Trigger(ABC):
     job_key: JobKey = NO_JOB
     description: str | None = None
     calendar_name: str | None = None
-    job_data: JobData = EMPTY_JOB_DATA
+    job_data: JobData = field(default_factory=lambda: EMPTY_JOB_DATA)
     priority: int = DEFAULT_PRIORITY
     misfire_instruction: int = 0
     start_time: datetime = START_WHEN_SCHEDULED
