@@ -196,6 +196,9 @@ class JobDetail:
     overlap: Overlap | None = None
     concurrency_key: str | None = None
 
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def with_job_data(self, job_data: JobData) -> JobDetail:
         """Return the job with other data."""
         return replace(self, job_data=job_data)
@@ -212,4 +215,4 @@ def is_async_job(target: Any) -> bool:
     called = getattr(target, "execute", None) if isinstance(target, type) else target
     while isinstance(called, partial):
         called = called.func
-    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(getattr(type(called), "__call__", None))
+    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(type(called).__call__)

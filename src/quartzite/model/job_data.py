@@ -23,11 +23,13 @@ class JobData(Mapping[str, Any]):
     text; ``get_int("n")`` of ``"5"`` is 5. They raise :class:`InvalidValueError` when the key is missing or the
     value can not be read as the type; given ``default=...`` they return that instead of raising.
 
+    ``changed`` is True only for data that a running job changed and that no store has taken over yet.
+
     Raises:
         InvalidValueError: a key is no text.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_changed", "_values")
 
     def __init__(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         merged = {**(values or {}), **more}
@@ -35,13 +37,24 @@ class JobData(Mapping[str, Any]):
             if not isinstance(key, str):
                 raise InvalidValueError(f"job data key {key!r} must be a text")
         self._values: dict[str, Any] = deepcopy(merged)
+        self._changed = False
 
     @classmethod
-    def _adopt(cls, values: dict[str, Any]) -> JobData:
+    def _adopt(cls, values: dict[str, Any], *, changed: bool = False) -> JobData:
         """Wrap a dictionary that nobody else holds, without a copy."""
-        data = cls.__new__(cls)
+        data = JobData.__new__(JobData)
         data._values = values
+        data._changed = changed
         return data
+
+    @property
+    def changed(self) -> bool:
+        """Whether a run changed it since it was stored."""
+        return self._changed
+
+    def settled(self) -> JobData:
+        """Return the same values, unchanged as far as anybody knows: what a store keeps."""
+        return JobData._adopt(self._values) if self._changed else self
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
@@ -151,8 +164,8 @@ class MutableJobData(JobData, MutableMapping[str, Any]):
         return self._values != self._original
 
     def frozen(self) -> JobData:
-        """Return a read-only deep copy."""
-        return JobData(self._values)
+        """Return a read-only deep copy, which knows whether the values were changed."""
+        return JobData._adopt(deepcopy(self._values), changed=self.changed)
 
 
 EMPTY_JOB_DATA: Final = JobData()
