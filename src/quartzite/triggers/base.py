@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from operator import attrgetter
+from types import MemberDescriptorType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 from quartzite.calendars.base import Calendar
 from quartzite.errors import InvalidValueError, JobExecutionError, SchedulerError
@@ -103,6 +106,10 @@ class Trigger(ABC):
                 f"trigger {self.key}: misfire instruction {self.misfire_instruction} is none of "
                 f"{sorted(self.misfire_instructions)}, which {type(self).__name__} understands"
             )
+
+    def __init_subclass__(cls) -> None:
+        # The dataclass decorator would give each kind a hash over all fields, and job data has none.
+        cls.__hash__ = Trigger.__hash__  # type: ignore[method-assign]
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -236,8 +243,13 @@ class Trigger(ABC):
         """Tell whether both are defined alike; progress, and a start time that one did not give, do not count."""
         if type(self) is not type(other):
             return False
-        ignored = _PROGRESS | ({"start_time"} if self.starts_when_scheduled or other.starts_when_scheduled else set())
-        return all(getattr(self, n) == getattr(other, n) for n in _field_names(type(self)) if n not in ignored)
+        ignored = _PROGRESS | {"start_time"}
+        same = all(getattr(self, n) == getattr(other, n) for n in _field_names(type(self)) if n not in ignored)
+        return same and self._has_same_start(other)
+
+    def _has_same_start(self, other: Trigger) -> bool:
+        """Tell whether both start alike; the other one is of the same kind."""
+        return self.starts_when_scheduled or other.starts_when_scheduled or self.start_time == other.start_time
 
     def to_builder(self) -> TriggerBuilder:
         """Return a builder that would make this trigger again, without its progress."""
@@ -250,11 +262,12 @@ class Trigger(ABC):
 
         ``dataclasses.replace`` does the same with all checks; this one is on the path of every firing.
         """
-        cls = type(self)
-        new: Self = object.__new__(cls)
-        put = object.__setattr__
-        for name in _field_names(cls):
-            put(new, name, changes[name] if name in changes else getattr(self, name))
+        read, write, write_by_name = _access(type(self))
+        new: Self = object.__new__(type(self))
+        for put, value in zip(write, read(self), strict=True):
+            put(new, value)
+        for name, value in changes.items():
+            write_by_name[name](new, value)
         return new
 
     def _included(self, candidate: datetime | None, calendar: Calendar | None, times: int) -> datetime | None:
@@ -274,6 +287,28 @@ class Trigger(ABC):
 @cache
 def _field_names(cls: type[Trigger]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls))
+
+
+class _Access(NamedTuple):
+    """How the fields of a class are read and written past its frozen surface, all at once or by name."""
+
+    read: Callable[[Trigger], tuple[Any, ...]]
+    write: tuple[Callable[[Trigger, Any], None], ...]
+    write_by_name: Mapping[str, Callable[[Trigger, Any], None]]
+
+
+@cache
+def _access(cls: type[Trigger]) -> _Access:
+    names = _field_names(cls)
+    writers = {name: _writer(cls, name) for name in names}
+    return _Access(attrgetter(*names), tuple(writers.values()), writers)
+
+
+def _writer(cls: type[Trigger], name: str) -> Callable[[Trigger, Any], None]:
+    slot = getattr(cls, name, None)
+    if isinstance(slot, MemberDescriptorType):
+        return slot.__set__
+    return lambda trigger, value: object.__setattr__(trigger, name, value)  # a kind without slots
 
 
 def _search_end(start: datetime) -> datetime:
