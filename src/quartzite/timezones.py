@@ -7,6 +7,7 @@ Whatever steps over both passes of an overlap says so itself, with ``resolve_sec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from difflib import get_close_matches
@@ -165,22 +166,22 @@ class ZoneOffsets:
                 after = middle
         return after
 
-    def _segments(self, start: int, end: int) -> list[ZoneSegment]:
-        """Cut [start, end) where the offset changes."""
-        segments = []
+    def _segments(self, start: int, end: int) -> Iterator[ZoneSegment]:
+        """Cut [start, end) where the offset changes.
+
+        The outer stretches reach beyond the piece up to a change that is near, so that whoever stands within days of
+        a change finds it at the edge of his stretch.
+        """
         since, offset = start, self._offset(start)
-        for probe in range(start, end, _PROBE):
-            upper = probe + _PROBE
-            if upper < end and self._offset(upper) != offset:
-                change = self.change(probe, upper)
-                segments.append(ZoneSegment(since, change, offset))
-                since, offset = change, self._offset(upper)
-        last = self._offset(end - 1)
-        if last != offset:
-            change = self.change(end - _PROBE, end - 1)
-            segments.append(ZoneSegment(since, change, offset))
-            since = change
-        return [*segments, ZoneSegment(since, end, last)]
+        if self._offset(start - _PROBE) != offset:
+            since = self.change(start - _PROBE, start)
+        for probe in range(start + _PROBE, end + _PROBE + 1, _PROBE):
+            if (following := self._offset(probe)) != offset:
+                change = self.change(probe - _PROBE, probe)
+                yield ZoneSegment(since, change, offset)
+                since, offset = change, following
+        if since < end:
+            yield ZoneSegment(since, end, offset)
 
     def _offset(self, second: int) -> int:
         # Local times near the first and the last year do not fit a datetime: there the offset stands still.
