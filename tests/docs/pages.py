@@ -1,0 +1,108 @@
+"""The pages of the documentation and the blocks of Python in them.
+
+Every block that is fenced as ``python`` runs, in the order of the page and in one namespace per page. Blocks may
+``await``. ``<!-- skip: next -->`` before a block leaves it out: for what can not run at all, such as a line that
+needs somebody's password.
+"""
+
+import ast
+import asyncio
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from sybil import Document, Example
+from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+BUILT = ROOT / "docs" / "_build"
+# What a module may hold without doing anything when it is imported.
+DEFINITIONS = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Assign,
+    ast.AnnAssign,
+)
+
+
+def all_pages() -> list[Path]:
+    """Return README.md and every page below docs/ in the order of their names."""
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if not page.is_relative_to(BUILT)]
+    return [README, *sorted(pages)]
+
+
+def name_of(page: Path) -> str:
+    """Return the path of a page as the project's reader knows it."""
+    return page.relative_to(ROOT).as_posix()
+
+
+class BlockEvaluator:
+    """Run a block of Python, on the event loop of its page when it awaits something."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner = runner
+
+    def __call__(self, example: Example) -> None:
+        """Run one block; what it raises goes to the reader with the line of the page."""
+        code = compile(padded(example), example.path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        result = eval(code, example.namespace)  # noqa: S307 - the page is ours
+        if inspect.iscoroutine(result):
+            self._runner.run(result)
+
+
+def padded(example: Example) -> str:
+    """Return a block's source with as many empty lines before it as the page has, so that line numbers agree."""
+    before = example.line + int(example.parsed.line_offset)
+    return "\n" * before + str(example.parsed)
+
+
+@contextmanager
+def blocks_of(page: Path) -> Iterator[Document]:
+    """Open a page; its blocks may be evaluated one after another until the end of the ``with``."""
+    module = ModuleType("page_" + page.stem.replace("-", "_"))
+    parser = PythonCodeBlockParser()
+    with asyncio.Runner() as runner:
+        parser.codeblock_parser = PythonCodeBlockParser.codeblock_parser_class("python", BlockEvaluator(runner))
+        document = Document.parse(str(page), parser, SkipParser())
+        # A module that can be found by its name: dataclasses, type hints and stored job types look there.
+        document.namespace = vars(module)
+        sys.modules[module.__name__] = module
+        try:
+            yield document
+        finally:
+            del sys.modules[module.__name__]
+
+
+def module_of_tests(page: Path) -> str | None:
+    """Return the tests of a page as the text of a module, or None when the page has none.
+
+    The module is made of the blocks that only import and define; line numbers are those of the page.
+    """
+    lines: list[str] = []
+    has_tests = False
+    with blocks_of(page) as document:
+        for example in document.examples():
+            if isinstance(example.region.evaluator, BlockEvaluator) and only_defines(str(example.parsed)):
+                has_tests = has_tests or any(map(is_test, ast.parse(str(example.parsed)).body))
+                lines += padded(example).split("\n")[len(lines) :]
+    return "\n".join(lines) + "\n" if has_tests else None
+
+
+def only_defines(source: str) -> bool:
+    """Whether a block could stand at the top of a module that is imported for its definitions."""
+    code = compile(source, "block", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    awaits = bool(code.co_flags & inspect.CO_COROUTINE)
+    return not awaits and all(isinstance(statement, DEFINITIONS) for statement in ast.parse(source).body)
+
+
+def is_test(statement: ast.stmt) -> bool:
+    """Whether pytest would collect what a statement defines."""
+    name = getattr(statement, "name", "")
+    return bool(name.startswith("Test" if isinstance(statement, ast.ClassDef) else "test_"))
