@@ -17,6 +17,7 @@ from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.preferred_node import PreferredNode
 from quartzite.model.states import SchedulerInstruction
+from quartzite.triggers.misfire import MisfireInstruction
 
 if TYPE_CHECKING:
     from quartzite.triggers.builder import TriggerBuilder
@@ -72,7 +73,7 @@ class Trigger(ABC):
     """Discriminator under which stores and serializers write this kind."""
     counts_firings: ClassVar[bool] = True
     """Whether ``times_triggered`` is kept."""
-    misfire_instructions: ClassVar[frozenset[int]] = frozenset({-1, 0, 1, 2})
+    misfire_instructions: ClassVar[frozenset[int]] = frozenset(MisfireInstruction)
     """The instructions that the kind understands."""
 
     key: TriggerKey
@@ -127,10 +128,6 @@ class Trigger(ABC):
     def _first_fire_time(self, now: datetime) -> datetime | None:
         """Return the first time of the schedule for a trigger that is scheduled at ``now``, or None."""
 
-    @abstractmethod
-    def _misfired(self, calendar: Calendar | None, now: datetime) -> Self:
-        """Return the trigger as its misfire instruction (never -1) leaves it."""
-
     @property
     @abstractmethod
     def final_fire_time(self) -> datetime | None:
@@ -140,6 +137,17 @@ class Trigger(ABC):
     @abstractmethod
     def schedule(self) -> Schedule:
         """The schedule that makes a trigger of this definition (round trip)."""
+
+    def _misfired(self, calendar: Calendar | None, now: datetime) -> Self:
+        """Return the trigger as its misfire instruction (never -1) leaves it.
+
+        This is the rule of the kinds with :class:`MisfireInstruction`: fire once now, whatever the calendar says,
+        or wait for the next included time. The schedule stays where it is.
+        """
+        if self.misfire_instruction != MisfireInstruction.DO_NOTHING:
+            return self.copy_with(next_fire_time=now)
+        times = self.times_triggered
+        return self.copy_with(next_fire_time=self._included(self._fire_time_after(now, times), calendar, times))
 
     # What callers use -----------------------------------------------------------------------------------------
 
@@ -156,12 +164,14 @@ class Trigger(ABC):
     def get_fire_time_after(self, after: datetime) -> datetime | None:
         """Return the first time of the schedule later than an aware instant, in UTC, or None.
 
-        Calendars are not looked at.
+        Calendars are not looked at. A trigger without a start time answers as if it were scheduled at that instant.
 
         Raises:
             InvalidValueError: the instant is naive.
         """
-        return self._fire_time_after(_utc("after", after), self.times_triggered)
+        after = _utc("after", after)
+        settled = self.scheduled_at(after) if self.starts_when_scheduled else self
+        return settled._fire_time_after(after, settled.times_triggered)
 
     def validate(self) -> None:
         """Check what the constructor can not.
@@ -217,14 +227,18 @@ class Trigger(ABC):
         return updated.copy_with(misfire_origin=self.misfire_origin or missed)
 
     def update_with_new_calendar(self, calendar: Calendar | None, now: datetime, misfire_threshold: timedelta) -> Self:
-        """Return the trigger with its next fire time looked for again, after its calendar was replaced."""
-        after = self.previous_fire_time or now
-        candidate = self._fire_time_after(after, self.times_triggered)
-        while candidate is not None and calendar is not None and not calendar.is_time_included(candidate):
-            candidate = self._fire_time_after(candidate, self.times_triggered)
-            if candidate is not None and now - candidate >= misfire_threshold:
-                candidate = self._fire_time_after(candidate, self.times_triggered)
-        return self.copy_with(next_fire_time=candidate)
+        """Return the trigger with its next fire time looked for again, after its calendar was replaced.
+
+        The time after the last firing stays when the calendar includes it, even when it has passed. Otherwise the
+        next included one follows that is no misfire yet (spec 02 section 1).
+        """
+        times = self.times_triggered
+        following = self._fire_time_after(self.previous_fire_time or now, times)
+        if following is not None and calendar is not None and not calendar.is_time_included(following):
+            following = self._included(
+                self._fire_time_after(max(following, now - misfire_threshold), times), calendar, times
+            )
+        return self.copy_with(next_fire_time=following)
 
     def execution_complete(self, error: JobExecutionError | None) -> SchedulerInstruction:
         """Return what the end of a run tells the store; the first that holds (spec 01 section 7)."""
