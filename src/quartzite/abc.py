@@ -142,6 +142,10 @@ class Serializer(ABC):
     def serialize(self, value: object) -> bytes:
         """Return the bytes of a :class:`JobData`, :class:`Trigger` or :class:`Calendar`."""
 
+    def check(self, value: object) -> None:
+        """Refuse what :meth:`serialize` refuses; a store that keeps objects calls it for everything that is added."""
+        self.serialize(value)
+
     @abstractmethod
     def deserialize(self, payload: bytes, expected: type[T]) -> T:
         """Return the value, which is an instance of ``expected``.
