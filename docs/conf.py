@@ -10,7 +10,6 @@ version = release
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
-suppress_warnings = ["toc.empty_glob"]  # a section of the index may have no page yet
 html_theme = "furo"
 html_title = f"Quartzite {release}"
 
