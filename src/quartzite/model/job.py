@@ -22,6 +22,7 @@ __all__ = [
     "JobType",
     "disallow_concurrent_execution",
     "is_async_job",
+    "is_marked_as_job",
     "job",
     "job_options",
     "persist_job_data_after_execution",
@@ -63,6 +64,11 @@ def job_options(target: object) -> JobOptions:
     """Return what the decorators of a job class (inherited ones too) or function say."""
     options = getattr(target, _OPTIONS_ATTRIBUTE, _NOTHING_SAID)
     return options if isinstance(options, JobOptions) else _NOTHING_SAID
+
+
+def is_marked_as_job(target: object) -> bool:
+    """Tell whether a decorator of this module was put on a class, an ancestor of it or a function."""
+    return job_options(target) is not _NOTHING_SAID
 
 
 @overload
