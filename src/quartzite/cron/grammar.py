@@ -66,7 +66,11 @@ class _Part:
 
     def resolved(self, hash_key: str | int | None) -> _Part:
         """Return the part with every H replaced."""
-        text = self.read(lambda text: without_hash(self.field, text, hash_key)) if "H" in self.text else self.text
+        text = (
+            self.read(lambda text: without_hash(self.field, FIELDS.index(self.field), text, hash_key))
+            if "H" in self.text
+            else self.text
+        )
         return self if text == self.text else replace(self, text=text, exact=False)
 
     def read(self, parse: Callable[[str], _T]) -> _T:

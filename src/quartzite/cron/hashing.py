@@ -10,7 +10,7 @@ import re
 import sys
 from typing import Final
 
-from quartzite.cron.fields import FIELDS, YEAR, Field, FieldError
+from quartzite.cron.fields import YEAR, Field, FieldError
 from quartzite.cron.items import items
 from quartzite.errors import InvalidValueError
 
@@ -52,8 +52,8 @@ def spread(seed: int, place: int) -> int:
     return (value ^ value >> 16) & _31_BITS
 
 
-def without_hash(field: Field, text: str, hash_key: str | int | None) -> str:
-    """Return a field's text with every H replaced by what the key deals it.
+def without_hash(field: Field, place: int, text: str, hash_key: str | int | None) -> str:
+    """Return a field's text with every H replaced by what the key deals it; ``place`` is as for ``spread``.
 
     Raises:
         FieldError: an H is malformed, leaves the field's range, or has no key to spread by.
@@ -65,7 +65,7 @@ def without_hash(field: Field, text: str, hash_key: str | int | None) -> str:
         return text
     if hash_key is None:
         raise FieldError(places[0], "H needs a key to spread by", "pass hash_key=..., or give the trigger a name")
-    value = spread(hash_seed(hash_key), FIELDS.index(field))
+    value = spread(hash_seed(hash_key), place)
     return ",".join(_resolved(field, at, item, value) if item.startswith("H") else item for at, item in found)
 
 
