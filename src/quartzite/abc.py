@@ -93,7 +93,8 @@ class Clock(ABC):
 
     * ``now()`` is an aware UTC datetime, ``monotonic()`` counts seconds from an arbitrary point.
     * ``sleep(seconds)`` waits on ``monotonic``; 0 or less lets others run once.
-    * ``busy()`` marks work in progress, so that a fake clock does not advance under it.
+    * ``busy(what)`` marks work in progress, so that a fake clock does not advance under it. ``sleep`` and ``wait``
+      inside it, of its own task or of one that it started, take the mark off until they return.
     """
 
     @abstractmethod
@@ -108,8 +109,8 @@ class Clock(ABC):
     async def sleep(self, seconds: float) -> None:
         """Wait for some seconds."""
 
-    def busy(self) -> AbstractContextManager[None]:
-        """Return a context that marks work in progress."""
+    def busy(self, what: object = "") -> AbstractContextManager[None]:  # noqa: ARG002
+        """Return a context that marks work in progress; ``what`` names it when a fake clock waits for it in vain."""
         return _IDLE
 
     async def wait(self, event: asyncio.Event, seconds: float) -> bool:
@@ -178,8 +179,12 @@ class TypeLoader(ABC):
 class Signaler(ABC):
     """How a store tells its scheduler what happened.
 
-    A store calls it after its transaction or lock, never inside.
+    A store calls it after its transaction or lock, never inside. What is told before a scheduler is attached
+    is dropped.
     """
+
+    def attach(self, scheduler: Scheduler) -> None:  # noqa: B027
+        """Learn whom to tell; called once, by the constructor of the scheduler."""
 
     @abstractmethod
     def signal_scheduling_change(self, candidate: datetime | None) -> None:
@@ -479,7 +484,7 @@ class JobStore(ABC):
 
     @abstractmethod
     async def scheduler_started(self) -> None:
-        """Recover what a former life left, and begin background work; called once."""
+        """Recover what a former life left, and begin background work; called once, and again only if it raised."""
 
     async def scheduler_paused(self) -> None:  # noqa: B027
         """Hear that the scheduler went into standby."""
