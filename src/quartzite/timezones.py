@@ -22,6 +22,7 @@ __all__ = [
     "UTC_ZONE",
     "ZoneOffsets",
     "ZoneSegment",
+    "end_of_offset",
     "is_in_gap",
     "is_in_overlap",
     "local_time",
@@ -97,6 +98,14 @@ def resolve_end_of_gap(local: datetime, time_zone: ZoneInfo) -> datetime:
     change = offsets.change(_second_of(early), _second_of(late))
     missing = change + offsets.segment(change).offset - _second_of(local.replace(tzinfo=UTC))
     return resolve(local - -missing // 60 * _MINUTE, time_zone)
+
+
+def end_of_offset(instant: datetime, time_zone: ZoneInfo) -> datetime:
+    """Return the instant (UTC) up to which the zone keeps the offset of ``instant``: the next change, or one before."""
+    try:
+        return _EPOCH + timedelta(seconds=offsets_of(time_zone).segment(_second_of(instant)).end)
+    except OverflowError:  # behind the year 9999
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def is_in_gap(local: datetime, time_zone: ZoneInfo) -> bool:

@@ -9,11 +9,12 @@ from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from quartzite.errors import InvalidValueError
+from quartzite.timezones import UTC_ZONE, zone
 
 __all__ = ["Calendar"]
 
-_UTC: Final = ZoneInfo("UTC")
-_SEARCH_YEARS: Final = timedelta(days=366 * 100)
+_SEARCHED_YEARS: Final = timedelta(days=366 * 100)
+_SEARCHED_SPANS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,10 @@ class Calendar(ABC):
     Attributes:
         description: For people.
         base: Another calendar that must include an instant too, or None.
-        time_zone: Where the rule reads the local date and time of an instant.
+        time_zone: Where the rule reads the local date and time of an instant; the id of a zone becomes the zone.
+
+    Raises:
+        InvalidValueError: the zone is not known, or the base is no calendar.
     """
 
     calendar_type: ClassVar[str]
@@ -35,7 +39,7 @@ class Calendar(ABC):
 
     description: str | None = None
     base: Calendar | None = None
-    time_zone: ZoneInfo = _UTC
+    time_zone: ZoneInfo = UTC_ZONE
 
     @abstractmethod
     def _includes(self, moment: datetime) -> bool:
@@ -49,6 +53,11 @@ class Calendar(ABC):
         everything from there on is excluded.
         """
 
+    def __post_init__(self) -> None:
+        if self.base is not None and not isinstance(self.base, Calendar):
+            raise InvalidValueError(f"base {self.base!r} of a {type(self).__name__} is no calendar")
+        object.__setattr__(self, "time_zone", zone(self.time_zone))
+
     def is_time_included(self, moment: datetime) -> bool:
         """Tell whether an aware instant is included by the base chain and the own rule.
 
@@ -59,15 +68,17 @@ class Calendar(ABC):
         return (self.base is None or self.base.is_time_included(moment)) and self._includes(moment)
 
     def next_included(self, moment: datetime) -> datetime | None:
-        """Return the earliest included instant known that is not before ``moment``, in UTC.
+        """Return the earliest included instant that is not before ``moment``, in UTC.
 
-        None when the chain excludes everything for a hundred years.
+        None when the chain excludes everything for a hundred years, or for a hundred thousand excluded spans.
 
         Raises:
             InvalidValueError: the instant is naive.
         """
         start = candidate = _aware(moment)
-        while candidate - start <= _SEARCH_YEARS:
+        for _ in range(_SEARCHED_SPANS):
+            if candidate - start > _SEARCHED_YEARS:
+                return None
             if self.base is not None:
                 allowed = self.base.next_included(candidate)
                 if allowed is None:
