@@ -93,6 +93,7 @@ class ValueCodec:
             "$int": lambda text: int(text, 16),
             "$float": float,
             "$dict": self._decode_plain_dict,
+            "$object": self._decode_registered,
             "$tuple": lambda items: tuple(map(self.decode, _expect(items, list))),
             "$datetime": _decode_datetime,
             "$date": date.fromisoformat,
@@ -131,7 +132,6 @@ class ValueCodec:
         for stored_name in (known.name, *aliases):
             self._registered[stored_name] = known
         self._encoders[cls] = lambda value: self._encode_registered(known, value)
-        self._decoders["$object"] = self._decode_registered
         return cls
 
     def _conversions(self, cls: type) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
@@ -170,7 +170,7 @@ class ValueCodec:
             return _shallow(value, self._encode(value))
         except _Refused as refused:
             place = repr(key) + "".join(reversed(refused.path))
-            shown, reason = _BRIEF.repr(refused.value), refused.reason
+            shown, reason = _shown(refused.value), refused.reason
         except RecursionError:
             place, shown, reason = repr(key), f"a {type(value).__name__}", "it is nested too deeply, or contains itself"
         raise InvalidValueError(f"{what} {place} is {shown}, which can not be stored: {reason}")
@@ -260,7 +260,7 @@ class ValueCodec:
         except UnreadableValueError:
             raise
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
-            raise UnreadableValueError(f"{_BRIEF.repr(content)} is no {tag!r} ({error})") from error
+            raise UnreadableValueError(f"{_shown(content)} is no {tag!r} ({error})") from error
 
     def _decode_plain_dict(self, content: Any) -> dict[str, Any]:
         return {key: self.decode(item) for key, item in _expect(content, dict).items()}
@@ -274,7 +274,7 @@ class ValueCodec:
         try:
             return known.from_json(value)
         except Exception as error:
-            raise UnreadableValueError(f"{_BRIEF.repr(value)} is no {name!r} ({error!r})") from error
+            raise UnreadableValueError(f"{_shown(value)} is no {name!r} ({error!r})") from error
 
 
 def _itself(value: Any) -> Any:
@@ -288,6 +288,13 @@ def _shallow(value: object, encoded: Any) -> Any:
         if not level:
             return encoded
     raise _Refused(value, f"it is nested more than {_MAX_DEPTH} levels deep")
+
+
+def _shown(value: object) -> str:
+    try:
+        return _BRIEF.repr(value)
+    except ValueError:  # a number of more digits than Python is willing to write
+        return f"a {type(value).__name__}"
 
 
 def _items(container: Any) -> Iterable[Any]:
@@ -313,6 +320,8 @@ def _encode_decimal(value: Decimal) -> dict[str, str]:
 
 
 def _encode_time(value: time) -> dict[str, str]:
+    if value.tzinfo is not None and value.utcoffset() is None:
+        raise _Refused(value, "its offset depends on the date: use a time without a zone, and store the zone's id")
     encoded = {"$time": value.isoformat()}
     return _if_equal(value, time.fromisoformat(encoded["$time"]), encoded)
 
@@ -349,7 +358,7 @@ def _in_zone(moment: datetime, time_zone: tzinfo) -> datetime:
 def _if_equal(value: object, back: object, encoded: dict[str, E]) -> dict[str, E]:
     if type(back) is type(value) and back == value:
         return encoded
-    raise _Refused(value, f"it would come back as {_BRIEF.repr(back)}, which is not equal")
+    raise _Refused(value, f"it would come back as {_shown(back)}, which is not equal")
 
 
 def _expect(content: Any, kind: type) -> Any:
