@@ -133,9 +133,7 @@ class ImportTypeLoader(TypeLoader):
         if self._allowed is None:
             module = sys.modules.get(name)
             if module is None:
-                raise TypeLoadError(
-                    asked, f"its module {name!r} has not been imported, and no name imports it: {_REMEDY}"
-                )
+                raise TypeLoadError(asked, f"its module {name!r} is not imported, and no name imports it: {_REMEDY}")
             return module
         if not self._allows(name):
             raise TypeLoadError(asked, f"it is not registered, and its module is not allowed: {_REMEDY}")
