@@ -44,10 +44,8 @@ _FIELD: Final = re.compile(r"[^ \t]+")
 _ITEM: Final = re.compile(
     r"(?:\*|\?|\d+|[A-Z]{3})(?:-(?:\d+|[A-Z]{3}))?(?:/\d+)?|L|L[0-7]|(?:\d|[A-Z]{3})#\d|/\d+", re.ASCII
 )
-# It also reads a range of one value, such as 5-5, as if it went all the way round. (A step behind one of weekdays is
-# read like that by all of the Unix world.)
-_ONE_VALUE: Final = re.compile(r"(\w+)-\1(?:/\d+)?", re.ASCII)
-_ONE_WEEKDAY: Final = re.compile(r"(\w+)-\1", re.ASCII)
+# It also reads a range of one value, such as 5-5, as everything.
+_ONE_VALUE: Final = re.compile(r"(?<![^ ,])(\w+)-\1(?![^ ,])", re.ASCII)
 _STEPPING: Final = frozenset("*/-")
 _SECONDS_FIRST: Final = "an expression with seconds is read by CronExpression(...)"
 
@@ -61,17 +59,17 @@ def translate(text: str, hash_key: str | int | None) -> str:
     """
     line = " ".join(_resolved(text, place, match, hash_key) for place, match in enumerate(_split(text)))
     try:
-        expanded, nth = croniter.expand(_without_rings(line))
+        expanded, nth = croniter.expand(_ONE_VALUE.sub(r"\1", line))
     except CroniterError as error:
         raise CronSyntaxError(text, f"croniter refuses it: {error}") from error
     minute, hour, day_of_month, month, day_of_week = expanded
-    minute_text, hour_text, *_ = line.split()
+    minute_given, hour_given, *_ = line.split()
     days = [_days_of_month(day_of_month), _days_of_week(text, day_of_week, nth)]
     if days[1] == "*":
         days[1] = "?"
     elif days[0] == "*":
         days[0] = "?"
-    time = [_stepped(MINUTE, minute, minute_text), _stepped(HOUR, hour, hour_text)]
+    time = [_stepped(MINUTE, minute, minute_given), _stepped(HOUR, hour, hour_given)]
     return f"0 {' '.join(time)} {days[0]} {_named(month, ('', *MONTH_NAMES))} {days[1]}"
 
 
@@ -99,15 +97,6 @@ def _resolved(text: str, place: int, match: re.Match[str], hash_key: str | int |
     return field
 
 
-def _without_rings(line: str) -> str:
-    """Return the line with every range of one value as that value."""
-    patterns = (*[_ONE_VALUE] * 4, _ONE_WEEKDAY)
-    return " ".join(
-        ",".join(match[1] if (match := pattern.fullmatch(item)) else item for item in field.split(","))
-        for pattern, field in zip(patterns, line.split(), strict=True)
-    )
-
-
 def _days_of_month(values: _Values) -> str:
     if "*" in values:
         return "*"
@@ -120,7 +109,7 @@ def _days_of_week(text: str, values: _Values, nth: dict[int, set[int | str]]) ->
         return "*"
     if not nth:
         return _named(values, WEEKDAY_NAMES)
-    if len(values) > 1 or len(nth) > 1 or sum(map(len, nth.values())) > 1:
+    if len(values) > 1 or sum(map(len, nth.values())) > 1:
         raise CronSyntaxError(text, "a weekday of the month must stand alone", hint="use a trigger for each of them")
     [(weekday, [week])] = nth.items()
     return f"{WEEKDAY_NAMES[weekday]}L" if week == "l" else f"{WEEKDAY_NAMES[weekday]}#{week}"
