@@ -14,19 +14,9 @@ __all__ = ["describe"]
 
 _WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 _ORDINALS: Final = ("last", "first", "second", "third", "fourth", "fifth")
 _MOST_TIMES: Final = 6
 _VALUES: Final = re.compile(r"\d+(?:,\d+)*", re.ASCII)
