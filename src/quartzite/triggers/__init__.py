@@ -2,18 +2,40 @@
 
 from quartzite.triggers.base import DEFAULT_PRIORITY, NO_JOB, START_WHEN_SCHEDULED, Trigger
 from quartzite.triggers.builder import TriggerBuilder
+from quartzite.triggers.calendar_interval import (
+    CalendarIntervalSchedule,
+    CalendarIntervalTrigger,
+    calendar_interval,
+)
 from quartzite.triggers.cron import CronSchedule, CronTrigger, cron
+from quartzite.triggers.daily_time_interval import (
+    EVERY_DAY,
+    MONDAY_THROUGH_FRIDAY,
+    SATURDAY_AND_SUNDAY,
+    DailyTimeIntervalSchedule,
+    DailyTimeIntervalTrigger,
+    daily,
+)
+from quartzite.triggers.interval_unit import IntervalUnit
 from quartzite.triggers.misfire import MisfireInstruction, SimpleMisfireInstruction
 from quartzite.triggers.schedule import Schedule
 from quartzite.triggers.simple import REPEAT_FOREVER, SimpleSchedule, SimpleTrigger, every, once
 
 __all__ = [
     "DEFAULT_PRIORITY",
+    "EVERY_DAY",
+    "MONDAY_THROUGH_FRIDAY",
     "NO_JOB",
     "REPEAT_FOREVER",
+    "SATURDAY_AND_SUNDAY",
     "START_WHEN_SCHEDULED",
+    "CalendarIntervalSchedule",
+    "CalendarIntervalTrigger",
     "CronSchedule",
     "CronTrigger",
+    "DailyTimeIntervalSchedule",
+    "DailyTimeIntervalTrigger",
+    "IntervalUnit",
     "MisfireInstruction",
     "Schedule",
     "SimpleMisfireInstruction",
@@ -21,7 +43,9 @@ __all__ = [
     "SimpleTrigger",
     "Trigger",
     "TriggerBuilder",
+    "calendar_interval",
     "cron",
+    "daily",
     "every",
     "once",
 ]
