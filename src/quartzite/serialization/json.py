@@ -7,9 +7,22 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from quartzite.abc import Serializer
+from quartzite.calendars.base import Calendar
 from quartzite.errors import InvalidValueError, JobPersistenceError
 from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
+from quartzite.serialization.calendars import (
+    AnnualCalendarSerializer,
+    CalendarSerializer,
+    CronCalendarSerializer,
+    DailyCalendarSerializer,
+    HolidayCalendarSerializer,
+    MonthlyCalendarSerializer,
+    WeeklyCalendarSerializer,
+)
+from quartzite.serialization.kinds import Kinds
+from quartzite.serialization.triggers import CronTriggerSerializer, SimpleTriggerSerializer, TriggerSerializer
 from quartzite.serialization.values import UnreadableValueError, ValueCodec
+from quartzite.triggers.base import Trigger
 
 __all__ = ["JsonSerializer"]
 
@@ -42,6 +55,25 @@ class JsonSerializer(Serializer):
     def __init__(self, *, use_properties: bool = False) -> None:
         self._use_properties = use_properties
         self._values = ValueCodec()
+        self._triggers = Kinds[TriggerSerializer](
+            what="trigger",
+            base="TriggerSerializer",
+            verb="add_trigger_serializer",
+            built_in=(SimpleTriggerSerializer(), CronTriggerSerializer()),
+        )
+        self._calendars = Kinds[CalendarSerializer](
+            what="calendar",
+            base="CalendarSerializer",
+            verb="add_calendar_serializer",
+            built_in=(
+                AnnualCalendarSerializer(),
+                CronCalendarSerializer(),
+                DailyCalendarSerializer(),
+                HolidayCalendarSerializer(),
+                MonthlyCalendarSerializer(),
+                WeeklyCalendarSerializer(),
+            ),
+        )
 
     def register_type(
         self,
@@ -69,8 +101,27 @@ class JsonSerializer(Serializer):
         """
         return self._values.register(cls, name=name, aliases=aliases, to_json=to_json, from_json=from_json)
 
+    def add_trigger_serializer(self, serializer: TriggerSerializer) -> None:
+        """Let triggers of a kind of your own be stored.
+
+        Raises:
+            InvalidValueError: the class or the stored name has a serializer already.
+        """
+        self._triggers.add(serializer)
+
+    def add_calendar_serializer(self, serializer: CalendarSerializer) -> None:
+        """Let calendars of a kind of your own be stored.
+
+        Raises:
+            InvalidValueError: the class or the stored name has a serializer already.
+        """
+        self._calendars.add(serializer)
+
     def check(self, value: object) -> None:
-        """Refuse what :meth:`serialize` refuses, without writing it.
+        """Refuse what :meth:`serialize` refuses, and triggers and calendars that would not come back equal.
+
+        For job data, and for triggers of the kinds that come with the library, that is cheap: only job data is
+        looked at.
 
         Raises:
             InvalidValueError: a value can not be stored; the message names its key, the reason and the remedy.
@@ -78,8 +129,11 @@ class JsonSerializer(Serializer):
         if isinstance(value, JobData):
             if value:
                 self._check_data(value)
+        elif isinstance(value, Trigger) and self._triggers.is_built_in(value):
+            if value.job_data:
+                self._check_data(value.job_data)
         else:
-            self.serialize(value)
+            self._check_round_trip(value)
 
     def serialize(self, value: object) -> bytes:
         """Return the bytes of a :class:`JobData`, :class:`Trigger` or :class:`Calendar`.
@@ -89,6 +143,10 @@ class JsonSerializer(Serializer):
         """
         if isinstance(value, JobData):
             return _bytes_of(self._encode_data(value)) if value else b""
+        if isinstance(value, Trigger):
+            return _bytes_of(self._triggers.of(value).serialize(value, self._encode_data))
+        if isinstance(value, Calendar):
+            return _bytes_of(self._write_calendar(value))
         raise InvalidValueError(f"{value!r} can not be serialized: only job data, triggers and calendars can")
 
     def deserialize(self, payload: bytes, expected: type[T]) -> T:
@@ -99,10 +157,12 @@ class JsonSerializer(Serializer):
         """
         if not payload and expected is JobData:
             return EMPTY_JOB_DATA  # type: ignore[return-value]
+        if not issubclass(expected, JobData | Trigger | Calendar):
+            raise InvalidValueError(f"{expected!r} can not be read: only job data, triggers and calendars can")
         node = _read(payload, expected.__name__)
         try:
             value = self._decode(node, expected)
-        except (UnreadableValueError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # both of our kinds of bad values are ValueErrors
             raise JobPersistenceError(f"stored {expected.__name__} can not be read: {error}") from error
         if not isinstance(value, expected):
             raise JobPersistenceError(f"stored {expected.__name__} can not be read: it is a {type(value).__name__}")
@@ -110,8 +170,32 @@ class JsonSerializer(Serializer):
 
     def _decode(self, node: dict[str, Any], expected: type) -> object:
         if issubclass(expected, JobData):
-            return JobData._adopt(self._values.decode_all(node))  # fresh values: nobody else holds them
-        raise InvalidValueError(f"{expected!r} can not be deserialized: only job data, triggers and calendars can")
+            return self._decode_data(node)
+        if issubclass(expected, Trigger):
+            return self._triggers.named(node.get("TriggerType")).deserialize(node, self._decode_data)
+        return self._read_calendar(node)
+
+    def _check_round_trip(self, value: object) -> None:
+        payload = self.serialize(value)
+        try:
+            back = self.deserialize(payload, type(value))
+        except JobPersistenceError as error:
+            raise InvalidValueError(f"{value!r} can not be stored: {error}") from error
+        if back != value:
+            raise InvalidValueError(f"{value!r} can not be stored: its serializer reads it back as {back!r}")
+
+    def _write_calendar(self, calendar: Calendar) -> dict[str, Any]:
+        return self._calendars.of(calendar).serialize(calendar, self._write_calendar)
+
+    def _read_calendar(self, node: Any) -> Calendar:
+        if type(node) is not dict:
+            raise UnreadableValueError(f"{node!r} is no calendar")
+        return self._calendars.named(node.get("Type")).deserialize(node, self._read_calendar)
+
+    def _decode_data(self, node: Any) -> JobData:
+        if type(node) is not dict:
+            raise UnreadableValueError(f"{node!r} is no job data")
+        return JobData._adopt(self._values.decode_all(node))  # fresh values: nobody else holds them
 
     def _check_data(self, data: JobData) -> None:
         if self._only_texts(data):
