@@ -11,14 +11,22 @@ from quartzite.serialization.calendars import (
 )
 from quartzite.serialization.fields import Field
 from quartzite.serialization.json import JsonSerializer
-from quartzite.serialization.triggers import CronTriggerSerializer, SimpleTriggerSerializer, TriggerSerializer
+from quartzite.serialization.triggers import (
+    CalendarIntervalTriggerSerializer,
+    CronTriggerSerializer,
+    DailyTimeIntervalTriggerSerializer,
+    SimpleTriggerSerializer,
+    TriggerSerializer,
+)
 
 __all__ = [
     "AnnualCalendarSerializer",
+    "CalendarIntervalTriggerSerializer",
     "CalendarSerializer",
     "CronCalendarSerializer",
     "CronTriggerSerializer",
     "DailyCalendarSerializer",
+    "DailyTimeIntervalTriggerSerializer",
     "Field",
     "HolidayCalendarSerializer",
     "JsonSerializer",

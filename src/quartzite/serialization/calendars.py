@@ -13,18 +13,22 @@ from quartzite.calendars.daily import DailyCalendar
 from quartzite.calendars.holiday import HolidayCalendar
 from quartzite.calendars.monthly import MonthlyCalendar
 from quartzite.calendars.weekly import WeeklyCalendar
-from quartzite.cron import CronExpression, DayOfWeek
+from quartzite.cron import CronExpression
 from quartzite.serialization.fields import (
     Field,
+    are_flags,
     boolean,
     integer,
+    items,
     read_date,
     read_fields,
     read_time,
+    read_week_days,
     read_zone,
     text,
     write_fields,
     write_time,
+    write_week_days,
     write_zone,
 )
 
@@ -127,7 +131,7 @@ def _write_year_days(days: Iterable[tuple[int, int]]) -> list[str]:
 
 
 def _read_year_days(content: Any) -> frozenset[tuple[int, int]]:
-    return frozenset((day.month, day.day) for day in map(read_date, _items(content)))
+    return frozenset((day.month, day.day) for day in map(read_date, items(content)))
 
 
 class AnnualCalendarSerializer(CalendarSerializer):
@@ -175,7 +179,7 @@ def _write_dates(days: Iterable[date]) -> list[str]:
 
 
 def _read_dates(content: Any) -> frozenset[date]:
-    return frozenset(map(read_date, _items(content)))
+    return frozenset(map(read_date, items(content)))
 
 
 class HolidayCalendarSerializer(CalendarSerializer):
@@ -188,8 +192,8 @@ class HolidayCalendarSerializer(CalendarSerializer):
 
 def _read_month_days(content: Any) -> frozenset[int]:
     """Read numbers, or one truth value for each day of the month as older programs wrote it."""
-    days = _items(content)
-    if _are_flags(days, 31):
+    days = items(content)
+    if are_flags(days, 31):
         return frozenset(number for number, excluded in enumerate(days, 1) if excluded)
     return frozenset(map(integer, days))
 
@@ -202,31 +206,9 @@ class MonthlyCalendarSerializer(CalendarSerializer):
     fields: ClassVar[tuple[Field, ...]] = (Field("ExcludedDays", "days_excluded", sorted, _read_month_days),)
 
 
-def _write_week_days(days: Iterable[DayOfWeek]) -> list[str]:
-    return [day.name.capitalize() for day in sorted(days)]
-
-
-def _read_week_days(content: Any) -> frozenset[DayOfWeek]:
-    """Read names, .NET's numbers (0 is Sunday), or one truth value for each day from Sunday on."""
-    days = _items(content)
-    if _are_flags(days, len(DayOfWeek)):
-        return frozenset(DayOfWeek(number) for number, excluded in enumerate(days, 1) if excluded)
-    return frozenset(DayOfWeek[day.upper()] if isinstance(day, str) else DayOfWeek(integer(day) + 1) for day in days)
-
-
 class WeeklyCalendarSerializer(CalendarSerializer):
     """Of :class:`WeeklyCalendar`; an empty list excludes no day, not even the weekend."""
 
     calendar_class = WeeklyCalendar
     type_name = "WeeklyCalendar"
-    fields: ClassVar[tuple[Field, ...]] = (Field("ExcludedDays", "days_excluded", _write_week_days, _read_week_days),)
-
-
-def _items(content: Any) -> list[Any]:
-    if type(content) is not list:
-        raise TypeError("it must be a list")
-    return content
-
-
-def _are_flags(content: list[Any], size: int) -> bool:
-    return len(content) == size and all(type(item) is bool for item in content)
+    fields: ClassVar[tuple[Field, ...]] = (Field("ExcludedDays", "days_excluded", write_week_days, read_week_days),)

@@ -8,23 +8,28 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
+from quartzite.cron import DayOfWeek
 from quartzite.timezones import zone
 
 __all__ = [
     "Field",
+    "are_flags",
     "boolean",
     "integer",
+    "items",
     "read_date",
     "read_fields",
     "read_instant",
     "read_span",
     "read_time",
+    "read_week_days",
     "read_zone",
     "text",
     "write_fields",
     "write_instant",
     "write_span",
     "write_time",
+    "write_week_days",
     "write_zone",
 ]
 
@@ -63,18 +68,18 @@ def write_fields(table: Iterable[Field], value: object) -> dict[str, Any]:
 
 
 def read_fields(table: Iterable[Field], node: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the constructor arguments that an object has; a missing entry leaves its argument to the default.
+    """Return the constructor arguments that an object has; a missing or null entry leaves one to its default.
 
     Raises:
         ValueError: an entry is malformed; the message names it.
     """
     arguments = {}
     for field in table:
-        if field.name not in node:
+        content = node.get(field.name)
+        if content is None:
             continue
-        content = node[field.name]
         try:
-            arguments[field.attribute] = None if content is None else field.read(content)
+            arguments[field.attribute] = field.read(content)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise ValueError(f"{field.name} {content!r}: {error}") from error
     return arguments
@@ -111,6 +116,22 @@ def boolean(content: Any) -> bool:
     if type(content) is not bool:
         raise TypeError("it must be true or false")
     return content
+
+
+def items(content: Any) -> list[Any]:
+    """Return a list.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if type(content) is not list:
+        raise TypeError("it must be a list")
+    return content
+
+
+def are_flags(content: list[Any], size: int) -> bool:
+    """Tell whether a list holds that many truth values: how older programs wrote sets of days."""
+    return len(content) == size and all(type(item) is bool for item in content)
 
 
 def write_instant(instant: datetime) -> str:
@@ -183,6 +204,23 @@ def read_date(content: Any) -> date:
         ValueError: it is none.
     """
     return datetime.fromisoformat(text(content)).date()
+
+
+def write_week_days(days: Iterable[DayOfWeek]) -> list[str]:
+    """Write days of the week by name, from Sunday on."""
+    return [day.name.capitalize() for day in sorted(days)]
+
+
+def read_week_days(content: Any) -> frozenset[DayOfWeek]:
+    """Read names, .NET's numbers (0 is Sunday), or one truth value for each day from Sunday on.
+
+    Raises:
+        ValueError: there is no such day.
+    """
+    days = items(content)
+    if are_flags(days, len(DayOfWeek)):
+        return frozenset(DayOfWeek(number) for number, included in enumerate(days, 1) if included)
+    return frozenset(DayOfWeek[day.upper()] if isinstance(day, str) else DayOfWeek(integer(day) + 1) for day in days)
 
 
 def write_zone(value: Any) -> str:

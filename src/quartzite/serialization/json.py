@@ -20,7 +20,13 @@ from quartzite.serialization.calendars import (
     WeeklyCalendarSerializer,
 )
 from quartzite.serialization.kinds import Kinds
-from quartzite.serialization.triggers import CronTriggerSerializer, SimpleTriggerSerializer, TriggerSerializer
+from quartzite.serialization.triggers import (
+    CalendarIntervalTriggerSerializer,
+    CronTriggerSerializer,
+    DailyTimeIntervalTriggerSerializer,
+    SimpleTriggerSerializer,
+    TriggerSerializer,
+)
 from quartzite.serialization.values import UnreadableValueError, ValueCodec
 from quartzite.triggers.base import Trigger
 
@@ -59,7 +65,12 @@ class JsonSerializer(Serializer):
             what="trigger",
             base="TriggerSerializer",
             verb="add_trigger_serializer",
-            built_in=(SimpleTriggerSerializer(), CronTriggerSerializer()),
+            built_in=(
+                SimpleTriggerSerializer(),
+                CronTriggerSerializer(),
+                CalendarIntervalTriggerSerializer(),
+                DailyTimeIntervalTriggerSerializer(),
+            ),
         )
         self._calendars = Kinds[CalendarSerializer](
             what="calendar",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import time
 from typing import Any, ClassVar, Final
 
 from quartzite.cron import CronExpression
@@ -11,22 +12,34 @@ from quartzite.model.keys import JobKey, Key, TriggerKey
 from quartzite.model.preferred_node import PreferredNode
 from quartzite.serialization.fields import (
     Field,
+    boolean,
     integer,
     read_fields,
     read_instant,
     read_span,
+    read_week_days,
     read_zone,
     text,
     write_fields,
     write_instant,
     write_span,
+    write_week_days,
     write_zone,
 )
 from quartzite.triggers.base import Trigger
+from quartzite.triggers.calendar_interval import CalendarIntervalTrigger
 from quartzite.triggers.cron import CronTrigger
+from quartzite.triggers.daily_time_interval import DailyTimeIntervalTrigger
+from quartzite.triggers.interval_unit import IntervalUnit
 from quartzite.triggers.simple import SimpleTrigger
 
-__all__ = ["CronTriggerSerializer", "SimpleTriggerSerializer", "TriggerSerializer"]
+__all__ = [
+    "CalendarIntervalTriggerSerializer",
+    "CronTriggerSerializer",
+    "DailyTimeIntervalTriggerSerializer",
+    "SimpleTriggerSerializer",
+    "TriggerSerializer",
+]
 
 
 def _write_key(key: Key) -> dict[str, str]:
@@ -163,3 +176,48 @@ class CronTriggerSerializer(TriggerSerializer):
         """
         expression = CronExpression(**read_fields(_EXPRESSION, node))
         return {**TriggerSerializer.read(self, node), "cron_expression": expression}
+
+
+def _write_unit(unit: IntervalUnit) -> str:
+    return unit.value
+
+
+_INTERVAL: Final = (
+    Field("RepeatInterval", "repeat_interval", int, integer),
+    Field("RepeatIntervalUnit", "repeat_interval_unit", _write_unit, IntervalUnit),
+    Field("TimeZone", "time_zone", write_zone, read_zone),
+)
+
+
+class CalendarIntervalTriggerSerializer(TriggerSerializer):
+    """Of :class:`CalendarIntervalTrigger`."""
+
+    trigger_class = CalendarIntervalTrigger
+    type_name = "CalendarIntervalTrigger"
+    fields: ClassVar[tuple[Field, ...]] = (
+        *_INTERVAL,
+        Field("PreserveHourOfDayAcrossDaylightSavings", "preserve_hour_of_day_across_daylight_savings", bool, boolean),
+        Field("SkipDayIfHourDoesNotExist", "skip_day_if_hour_does_not_exist", bool, boolean),
+    )
+
+
+def _write_time_of_day(moment: time) -> dict[str, int]:
+    return {"Hour": moment.hour, "Minute": moment.minute, "Second": moment.second}
+
+
+def _read_time_of_day(content: Any) -> time:
+    return time(integer(content["Hour"]), integer(content["Minute"]), integer(content["Second"]))
+
+
+class DailyTimeIntervalTriggerSerializer(TriggerSerializer):
+    """Of :class:`DailyTimeIntervalTrigger`."""
+
+    trigger_class = DailyTimeIntervalTrigger
+    type_name = "DailyTimeIntervalTrigger"
+    fields: ClassVar[tuple[Field, ...]] = (
+        *_INTERVAL,
+        Field("RepeatCount", "repeat_count", int, integer),
+        Field("StartTimeOfDay", "start_time_of_day", _write_time_of_day, _read_time_of_day),
+        Field("EndTimeOfDay", "end_time_of_day", _write_time_of_day, _read_time_of_day),
+        Field("DaysOfWeek", "days_of_week", write_week_days, read_week_days),
+    )

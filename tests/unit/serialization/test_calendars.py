@@ -127,7 +127,7 @@ def test_other_forms_are_read(serializer: JsonSerializer, node: Any, calendar: C
         ({"Type": "MonthlyCalendar", "ExcludedDays": [32]}, "32"),
         ({"Type": "MonthlyCalendar", "ExcludedDays": 5}, "it must be a list"),
         ({"Type": "DailyCalendar", "RangeStart": "08:00"}, "range_end"),
-        ({"Type": "DailyCalendar", "RangeStart": None, "RangeEnd": None}, "range_start None"),
+        ({"Type": "DailyCalendar", "RangeStart": None, "RangeEnd": "17:00"}, "range_start"),
         ({"Type": "CronCalendar"}, "missing 1 required positional argument: 'text'"),
         ({"Type": "CronCalendar", "CronExpressionString": 5}, "CronExpressionString 5: it must be a text"),
         ({"Type": "CronCalendar", "CronExpressionString": "x"}, "cron expression 'x'"),
