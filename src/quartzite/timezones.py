@@ -20,9 +20,11 @@ from quartzite.windows_zones import IANA_ZONES
 
 __all__ = [
     "UTC_ZONE",
+    "Gap",
     "ZoneOffsets",
     "ZoneSegment",
     "end_of_offset",
+    "gap_behind",
     "is_in_gap",
     "is_in_overlap",
     "local_time",
@@ -106,6 +108,30 @@ def end_of_offset(instant: datetime, time_zone: ZoneInfo) -> datetime:
         return _EPOCH + timedelta(seconds=offsets_of(time_zone).segment(_second_of(instant)).end)
     except OverflowError:  # behind the year 9999
         return datetime.max.replace(tzinfo=UTC)
+
+
+class Gap(NamedTuple):
+    """Local times that the clocks of a zone skip, as naive datetimes.
+
+    Attributes:
+        begin: The first one.
+        end: The first one behind them, which the clocks show again.
+    """
+
+    begin: datetime
+    end: datetime
+
+
+def gap_behind(instant: datetime, time_zone: ZoneInfo) -> Gap | None:
+    """Return the gap that ended at or before ``instant`` by less than its width: its times move to where that lies."""
+    offsets = offsets_of(time_zone)
+    second = _second_of(instant)
+    segment = offsets.segment(second)
+    before = offsets.segment(segment.start - 1).offset
+    if second - segment.start >= segment.offset - before:
+        return None
+    end = local_time(_EPOCH + timedelta(seconds=segment.start), time_zone)
+    return Gap(end - timedelta(seconds=segment.offset - before), end)
 
 
 def is_in_gap(local: datetime, time_zone: ZoneInfo) -> bool:

@@ -18,6 +18,8 @@ from quartzite.triggers.daily_time_interval import (
 )
 from quartzite.triggers.interval_unit import IntervalUnit
 from quartzite.triggers.misfire import MisfireInstruction, SimpleMisfireInstruction
+from quartzite.triggers.recurrence import RecurrenceSchedule, RecurrenceTrigger, recurrence
+from quartzite.triggers.recurrence_rule import RecurrenceRule
 from quartzite.triggers.schedule import Schedule
 from quartzite.triggers.simple import REPEAT_FOREVER, SimpleSchedule, SimpleTrigger, every, once
 
@@ -37,6 +39,9 @@ __all__ = [
     "DailyTimeIntervalTrigger",
     "IntervalUnit",
     "MisfireInstruction",
+    "RecurrenceRule",
+    "RecurrenceSchedule",
+    "RecurrenceTrigger",
     "Schedule",
     "SimpleMisfireInstruction",
     "SimpleSchedule",
@@ -48,4 +53,5 @@ __all__ = [
     "daily",
     "every",
     "once",
+    "recurrence",
 ]
