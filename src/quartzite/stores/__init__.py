@@ -1,0 +1,1 @@
+"""Job stores: where jobs, triggers and firings are kept."""
