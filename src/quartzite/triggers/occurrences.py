@@ -27,7 +27,9 @@ class Occurrences:
         self._start = start
         self._days = RecurrenceDays(rule, start.date())
         self._times = RecurrenceTimes(rule, start)
+        # Within a day, an hour or a minute BYSETPOS picks the same times always; within longer periods it picks days.
         self._positions = rule.by_set_position if rule.frequency < Frequency.DAILY else ()
+        self._all_times = self._times.all() if self._positions else []
 
     def after(self, local: datetime) -> datetime | None:
         """Return the first occurrence later than a naive local time; None when there is none within a hundred years."""
@@ -47,7 +49,7 @@ class Occurrences:
 
     def _picked(self, day: int) -> list[int]:
         """Return the times of a chosen day that BYSETPOS picks out of all of its period."""
-        times = self._times.all()
+        times = self._all_times
         days_before, days = self._days.place_in_period(day)
         first, last = days_before * len(times), days * len(times)
         places = {place - 1 if place > 0 else last + place for place in self._positions}

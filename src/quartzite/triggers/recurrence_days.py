@@ -101,7 +101,14 @@ class RecurrenceDays:
 
     def _count(self, begin: int, end: int) -> int:
         """Return how many days are chosen from ``begin`` to before ``end``."""
-        return sum(1 for day in self.from_day(begin, date.fromordinal(end - 1).year) if day < end) if begin < end else 0
+        count = 0
+        while begin < end:
+            year = date.fromordinal(begin).year
+            first = _first_day(year)
+            stop = min(end, first + _days_of(year))
+            count += (self._of_year(year) >> (begin - first) & (1 << stop - begin) - 1).bit_count()
+            begin = stop
+        return count
 
 
 def _filters(rule: RecurrenceRule, start: date) -> list[dict[str, Any]]:
