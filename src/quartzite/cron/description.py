@@ -68,8 +68,8 @@ def _times(second: str, minute: str, hour: str) -> list[str]:
 
 
 def _smallest(name: str, text: str) -> str:
-    if (match := _FROM_START.fullmatch(text)) is not None and match[1] != "1":
-        return f"every {match[1]} {name}s"
+    if (match := _FROM_START.fullmatch(text)) is not None:
+        return f"every {name}" if match[1] == "1" else f"every {match[1]} {name}s"
     return _counted(name, text.split(","))
 
 
