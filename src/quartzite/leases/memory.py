@@ -1,0 +1,82 @@
+"""InMemoryLockProvider: leases within one process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from quartzite.abc import Clock
+from quartzite.leases.configuration import LockConfiguration
+from quartzite.leases.lease import Lease, LeaseInfo
+from quartzite.leases.provider import LockProvider, node_name
+from quartzite.leases.record import LockRecord, grants, next_token
+
+__all__ = ["InMemoryLockProvider"]
+
+
+class InMemoryLockProvider(LockProvider):
+    """Leases for the schedulers and tasks of one process: for tests, and where there is only one node.
+
+    Several providers may share their records, as nodes share a server: ``provider.as_node("other")``.
+
+    Args:
+        clock: The provider's time.
+        holder: What this node calls itself.
+    """
+
+    def __init__(self, *, clock: Clock, holder: str | None = None) -> None:
+        self._clock = clock
+        self._holder = holder or node_name()
+        self._records: dict[str, LockRecord] = {}
+
+    def as_node(self, holder: str) -> InMemoryLockProvider:
+        """Return a provider of another node over the same records."""
+        other = InMemoryLockProvider(clock=self._clock, holder=holder)
+        other._records = self._records
+        return other
+
+    async def lock(self, configuration: LockConfiguration) -> Lease | None:
+        """Return the lease, or None when it is not granted."""
+        now, record = self._clock.now(), self._records.get(configuration.name)
+        if not grants(record, configuration, now):
+            return None
+        until = now + configuration.lock_at_most_for
+        token = next_token(record, now)
+        self._records[configuration.name] = LockRecord(
+            locked_at=now,
+            locked_until=until,
+            running_until=until,
+            locked_by=self._holder,
+            token=token,
+            tick=configuration.tick or (record.tick if record else None),
+        )
+        deadline = self._clock.monotonic() + configuration.lock_at_most_for.total_seconds()
+        return Lease(self, configuration, holder=self._holder, token=token, locked_at=now, deadline=deadline)
+
+    async def holder(self, name: str) -> LeaseInfo | None:
+        """Return who holds, or last held, a lock."""
+        record = self._records.get(name)
+        return None if record is None else record.info()
+
+    async def release(self, lease: Lease) -> bool:
+        """Give a lease back."""
+        record = self._own(lease)
+        if record is not None:
+            self._records[lease.name] = record.released(self._clock.now(), lease.at_least_until)
+        return record is not None
+
+    async def prolong(self, lease: Lease, at_most_for: timedelta, at_least_for: timedelta) -> bool:
+        """Let a lease last longer."""
+        asked = replace(lease.configuration, lock_at_most_for=at_most_for, lock_at_least_for=at_least_for)
+        record, now = self._own(lease), self._clock.now()
+        if record is None or record.running_until <= now:
+            return False
+        until = now + asked.lock_at_most_for
+        self._records[lease.name] = replace(record, locked_until=until, running_until=until)
+        lease.at_least_until = now + asked.lock_at_least_for
+        lease.deadline = self._clock.monotonic() + at_most_for.total_seconds()
+        return True
+
+    def _own(self, lease: Lease) -> LockRecord | None:
+        record = self._records.get(lease.name)
+        return record if record is not None and record.token == lease.token else None

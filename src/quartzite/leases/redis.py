@@ -1,0 +1,184 @@
+"""RedisLockProvider: leases on a Redis server (extra ``redis``)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from quartzite.abc import Clock
+from quartzite.errors import LockError
+from quartzite.leases.configuration import LockConfiguration
+from quartzite.leases.lease import Lease, LeaseInfo
+from quartzite.leases.provider import LockProvider, node_name
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+__all__ = ["RedisLockProvider"]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+RECORD_LIFE: Final = timedelta(days=7)
+"""How long the record of a lock outlives the lease, and with it the latest tick."""
+
+# Numbers travel as text: microseconds since 1970 have 16 digits, within the 53 bits that Lua counts exactly.
+_NOW: Final = """
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+"""
+_TEXT: Final = "local function text(n) return string.format('%.0f', n) end\n"
+_LOCK: Final = (
+    _NOW
+    + _TEXT
+    + """
+local r = redis.call('HMGET', KEYS[1], 'token', 'lock_until', 'running_until', 'tick')
+local tick = tonumber(ARGV[3])
+if r[1] then
+  if not tick then
+    if tonumber(r[2]) > now then return false end
+  else
+    if r[4] and tick <= tonumber(r[4]) then return false end
+    if ARGV[4] == '1' and tonumber(r[3]) > now then return false end
+  end
+end
+local token = math.max(now, (tonumber(r[1]) or 0) + 1)
+local til = text(now + ARGV[2])
+redis.call('HSET', KEYS[1], 'token', text(token), 'locked_by', ARGV[1], 'locked_at', text(now),
+  'lock_until', til, 'running_until', til)
+if tick then redis.call('HSET', KEYS[1], 'tick', ARGV[3]) end
+redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + ARGV[5])
+return {text(token), text(now)}
+"""
+)
+_RELEASE: Final = (
+    _NOW
+    + _TEXT
+    + """
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'running_until', text(now), 'lock_until', text(math.max(now, tonumber(ARGV[2]))))
+return 1
+"""
+)
+_PROLONG: Final = (
+    _NOW
+    + _TEXT
+    + """
+local r = redis.call('HMGET', KEYS[1], 'token', 'running_until')
+if r[1] ~= ARGV[1] or tonumber(r[2]) <= now then return false end
+local til = text(now + ARGV[2])
+redis.call('HSET', KEYS[1], 'lock_until', til, 'running_until', til)
+redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + ARGV[3])
+return text(now)
+"""
+)
+
+
+class RedisLockProvider(LockProvider):
+    """Leases on one Redis server (or one with Sentinel), by the server's time. No database is needed.
+
+    Each lock is one hash ``<key_prefix><name>``; taking, releasing and extending a lease is one command each. The
+    record lives seven days longer than the lease.
+
+    Args:
+        client: A client of ``redis.asyncio``; it is the application's and is not closed.
+        clock: For the holder's own deadline.
+        key_prefix: Put before the name.
+        holder: What this node calls itself.
+    """
+
+    def __init__(
+        self, client: Redis, *, clock: Clock, key_prefix: str = "quartz:lease:", holder: str | None = None
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._prefix = key_prefix
+        self._holder = holder or node_name()
+        self._lock = client.register_script(_LOCK)
+        self._release = client.register_script(_RELEASE)
+        self._prolong = client.register_script(_PROLONG)
+
+    async def lock(self, configuration: LockConfiguration) -> Lease | None:
+        """Return the lease, or None when it is not granted.
+
+        Raises:
+            LockError: the server can not be reached.
+        """
+        asked_at = self._clock.monotonic()
+        answer = await self._run(
+            self._lock,
+            configuration.name,
+            self._holder,
+            _micros(configuration.lock_at_most_for),
+            "" if configuration.tick is None else _micros(configuration.tick - _EPOCH),
+            "1" if configuration.exclusive else "0",
+            RECORD_LIFE // timedelta(milliseconds=1),
+        )
+        if answer is None:
+            return None
+        token, now = answer
+        deadline = asked_at + configuration.lock_at_most_for.total_seconds()
+        return Lease(
+            self, configuration, holder=self._holder, token=int(token), locked_at=_instant(now), deadline=deadline
+        )
+
+    async def holder(self, name: str) -> LeaseInfo | None:
+        """Return who holds, or last held, a lock.
+
+        Raises:
+            LockError: the server can not be reached.
+        """
+        names = ("locked_by", "locked_at", "lock_until", "tick", "token")
+        by, at, until, tick, token = await self._ask(name, self._client.hmget(self._prefix + name, *names))
+        if token is None:
+            return None
+        return LeaseInfo(
+            holder=by.decode() if isinstance(by, bytes) else by,
+            locked_at=_instant(at),
+            locked_until=_instant(until),
+            tick=None if tick is None else _instant(tick),
+            token=int(token),
+        )
+
+    async def release(self, lease: Lease) -> bool:
+        """Give a lease back.
+
+        Raises:
+            LockError: the server can not be reached; the lease ends by itself.
+        """
+        return bool(await self._run(self._release, lease.name, lease.token, _micros(lease.at_least_until - _EPOCH)))
+
+    async def prolong(self, lease: Lease, at_most_for: timedelta, at_least_for: timedelta) -> bool:
+        """Let a lease last longer.
+
+        Raises:
+            LockError: the server can not be reached.
+        """
+        asked = replace(lease.configuration, lock_at_most_for=at_most_for, lock_at_least_for=at_least_for)
+        asked_at = self._clock.monotonic()
+        life = RECORD_LIFE // timedelta(milliseconds=1)
+        now = await self._run(self._prolong, lease.name, lease.token, _micros(asked.lock_at_most_for), life)
+        if now is None:
+            return False
+        lease.at_least_until = _instant(now) + at_least_for
+        lease.deadline = asked_at + at_most_for.total_seconds()
+        return True
+
+    async def _run(self, script: Any, name: str, *arguments: object) -> Any:
+        return await self._ask(name, script(keys=[self._prefix + name], args=arguments))
+
+    async def _ask(self, name: str, answer: Any) -> Any:
+        from redis.exceptions import RedisError
+
+        try:
+            return await answer
+        except (RedisError, OSError, TimeoutError) as error:
+            raise LockError(f"lock {name!r}: Redis did not answer: {error!r}") from error
+
+
+def _micros(duration: timedelta) -> int:
+    return duration // _MICROSECOND
+
+
+def _instant(micros: bytes | str | int) -> datetime:
+    return _EPOCH + timedelta(microseconds=int(micros))
