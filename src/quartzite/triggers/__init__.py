@@ -16,6 +16,11 @@ from quartzite.triggers.daily_time_interval import (
     DailyTimeIntervalTrigger,
     daily,
 )
+from quartzite.triggers.fire_times import (
+    compute_end_time_to_allow_particular_number_of_firings,
+    compute_fire_times,
+    compute_fire_times_between,
+)
 from quartzite.triggers.interval_unit import IntervalUnit
 from quartzite.triggers.misfire import MisfireInstruction, SimpleMisfireInstruction
 from quartzite.triggers.recurrence import RecurrenceSchedule, RecurrenceTrigger, recurrence
@@ -49,6 +54,9 @@ __all__ = [
     "Trigger",
     "TriggerBuilder",
     "calendar_interval",
+    "compute_end_time_to_allow_particular_number_of_firings",
+    "compute_fire_times",
+    "compute_fire_times_between",
     "cron",
     "daily",
     "every",

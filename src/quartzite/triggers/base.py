@@ -31,6 +31,8 @@ START_WHEN_SCHEDULED: Final = datetime.min.replace(tzinfo=UTC)
 """Stands in a trigger that was built without a start time, until it is scheduled."""
 SEARCH_LIMIT: Final = timedelta(days=366 * 100)
 """A search for a fire time that passes this far ends with None."""
+SEARCHED_TIMES: Final = 100_000
+"""So does one that finds this many times excluded: behind each of them the calendar includes, but no fire time."""
 _ABOUT_NOW: Final = timedelta(milliseconds=500)
 _PROGRESS: Final = frozenset(
     {"next_fire_time", "previous_fire_time", "times_triggered", "misfire_origin", "fire_instance_id"}
@@ -103,8 +105,8 @@ class Trigger(ABC):
             )
         if self.misfire_instruction not in self.misfire_instructions:
             raise InvalidValueError(
-                f"trigger {self.key}: misfire instruction {self.misfire_instruction} is none of "
-                f"{sorted(self.misfire_instructions)}, which {type(self).__name__} understands"
+                f"trigger {self.key}: misfire instruction {self.misfire_instruction!r} is none of "
+                f"{sorted(map(int, self.misfire_instructions))}, which {type(self).__name__} understands"
             )
 
     def __init_subclass__(cls) -> None:
@@ -145,8 +147,7 @@ class Trigger(ABC):
         """
         if self.misfire_instruction != MisfireInstruction.DO_NOTHING:
             return self.copy_with(next_fire_time=now)
-        times = self.times_triggered
-        return self.copy_with(next_fire_time=self._included(self._fire_time_after(now, times), calendar, times))
+        return self.copy_with(next_fire_time=self.next_included_fire_time(calendar, now))
 
     # What callers use -----------------------------------------------------------------------------------------
 
@@ -171,6 +172,23 @@ class Trigger(ABC):
         after = _utc("after", after)
         settled = self.scheduled_at(after) if self.starts_when_scheduled else self
         return settled._fire_time_after(after, settled.times_triggered)
+
+    @property
+    def ends_by_count(self) -> bool:
+        """Whether how often it fired decides if it fires again, so that its fire times are found one by one only.
+
+        True unless a kind knows better.
+        """
+        return self.counts_firings
+
+    def next_included_fire_time(self, calendar: Calendar | None, after: datetime) -> datetime | None:
+        """Return the first time of the schedule later than an aware instant that the calendar includes, or None.
+
+        Raises:
+            InvalidValueError: the instant is naive.
+        """
+        after, times = _utc("after", after), self.times_triggered
+        return self._included(self._fire_time_after(after, times), calendar, times)
 
     def validate(self) -> None:
         """Check what the constructor can not.
@@ -231,12 +249,9 @@ class Trigger(ABC):
         The time after the last firing stays when the calendar includes it, even when it has passed. Otherwise the
         next included one follows that is no misfire yet (spec 02 section 1).
         """
-        times = self.times_triggered
-        following = self._fire_time_after(self.previous_fire_time or now, times)
+        following = self._fire_time_after(self.previous_fire_time or now, self.times_triggered)
         if following is not None and calendar is not None and not calendar.is_time_included(following):
-            following = self._included(
-                self._fire_time_after(max(following, now - misfire_threshold), times), calendar, times
-            )
+            following = self.next_included_fire_time(calendar, max(following, now - misfire_threshold))
         return self.copy_with(next_fire_time=following)
 
     def execution_complete(self, error: JobExecutionError | None) -> SchedulerInstruction:
@@ -283,13 +298,15 @@ class Trigger(ABC):
         if calendar is None or candidate is None:
             return candidate
         limit = _search_end(candidate)
-        while candidate is not None and not calendar.is_time_included(candidate):
+        for _ in range(SEARCHED_TIMES):
+            if candidate is None or calendar.is_time_included(candidate):
+                return candidate
             resumes = calendar.next_included(candidate)
             if resumes is None or resumes > limit:
                 return None
             # The schedule may have a time exactly where the calendar includes again.
             candidate = self._fire_time_after(max(candidate, resumes - timedelta.resolution), times)
-        return candidate
+        return None
 
 
 @cache

@@ -58,6 +58,11 @@ class CalendarIntervalTrigger(Trigger):
         object.__setattr__(self, "time_zone", zone(self.time_zone))
 
     @property
+    def ends_by_count(self) -> bool:
+        """False: only the end time ends it."""
+        return False
+
+    @property
     def final_fire_time(self) -> datetime | None:
         """The last step that is not behind the end time, where the trigger does not fire; None without an end."""
         if self.end_time is None or self.starts_when_scheduled or self.start_time > self.end_time:

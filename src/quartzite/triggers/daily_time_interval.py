@@ -73,6 +73,11 @@ class DailyTimeIntervalTrigger(Trigger):
         object.__setattr__(self, "time_zone", zone(self.time_zone))
 
     @property
+    def ends_by_count(self) -> bool:
+        """False: only the end time ends it."""
+        return False
+
+    @property
     def final_fire_time(self) -> datetime | None:
         """The last time that is not behind the end time; None without an end time."""
         end = self.end_time

@@ -56,6 +56,11 @@ class RecurrenceTrigger(Trigger):
         return RecurrenceRule.parse(self.recurrence_rule)
 
     @property
+    def ends_by_count(self) -> bool:
+        """Whether the rule has a COUNT."""
+        return self.rule.count is not None
+
+    @property
     def final_fire_time(self) -> datetime | None:
         """The last fire time, by COUNT, UNTIL or the end time; None without any of them, or behind 10,000 firings."""
         rule = self.rule

@@ -62,6 +62,11 @@ class SimpleTrigger(Trigger):
         return self.repeat_count == REPEAT_FOREVER
 
     @property
+    def ends_by_count(self) -> bool:
+        """False: the last time is the start plus so many intervals, however often it fired."""
+        return False
+
+    @property
     def final_fire_time(self) -> datetime | None:
         """The last time of the schedule; it may be the end time itself, where the trigger does not fire."""
         if self.starts_when_scheduled:
@@ -140,7 +145,7 @@ class SimpleTrigger(Trigger):
             return self._restarted(now, missed=0)
         if instruction is SimpleMisfireInstruction.NOW_WITH_REMAINING_COUNT:
             return self._restarted(now, missed=self._spans_until(now))
-        following = self._included(self._fire_time_after(now, self.times_triggered), calendar, self.times_triggered)
+        following = self.next_included_fire_time(calendar, now)
         times = self.times_triggered
         if instruction is SimpleMisfireInstruction.NEXT_WITH_REMAINING_COUNT and following is not None:
             times += self._spans_until(following)
