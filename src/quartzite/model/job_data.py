@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from copy import deepcopy
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -15,11 +15,16 @@ __all__ = ["EMPTY_JOB_DATA", "JobData", "MutableJobData"]
 
 T = TypeVar("T")
 
+_IMMUTABLE: Final = frozenset(
+    {type(None), bool, int, float, str, bytes, date, datetime, time, timedelta, Decimal, UUID}
+)
+
 
 class JobData(Mapping[str, Any]):
     """Read-only values by text key, with typed access (spec 01 section 3).
 
-    What is put in is copied deeply, so nothing outside can change it afterwards. The typed getters convert from
+    What is put in is copied deeply, and so is a list, dictionary or other changeable value that is taken out: nothing
+    outside can change it, so that stores and firings can share one object. The typed getters convert from
     text; ``get_int("n")`` of ``"5"`` is 5. They raise :class:`InvalidValueError` when the key is missing or the
     value can not be read as the type; given ``default=...`` they return that instead of raising.
 
@@ -57,7 +62,8 @@ class JobData(Mapping[str, Any]):
         return JobData._adopt(self._values) if self._changed else self
 
     def __getitem__(self, key: str) -> Any:
-        return self._values[key]
+        value = self._values[key]
+        return value if type(value) in _IMMUTABLE else deepcopy(value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -149,6 +155,9 @@ class MutableJobData(JobData, MutableMapping[str, Any]):
     def __init__(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         super().__init__(values, **more)
         self._original: dict[str, Any] = deepcopy(self._values)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
