@@ -1,0 +1,298 @@
+"""JobRunner: runs one firing, from building its job to telling the store how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+from functools import partial
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from quartzite.abc import Clock, JobFactory, JobScope, SchedulerListener, WorkerPool
+from quartzite.engine.completing import GroupCommit
+from quartzite.engine.executing import ExecutingJobs
+from quartzite.engine.listeners import ListenerManager
+from quartzite.engine.notifying import Notifier
+from quartzite.engine.own_task import own_task
+from quartzite.errors import JobExecutionError, JobExecutionProcessError, JobInstantiationError, SchedulerError
+from quartzite.execution import JobCompletion, JobContext, TriggerFiredBundle
+from quartzite.model.states import SchedulerInstruction
+
+if TYPE_CHECKING:
+    from quartzite.engine.scheduler import Scheduler
+
+__all__ = ["JobRunner"]
+
+logger: Final = logging.getLogger("quartzite.engine")
+
+
+class _Outcome(NamedTuple):
+    """How a firing ended: what the store is told, what the job raised, whether it was vetoed."""
+
+    instruction: SchedulerInstruction
+    error: JobExecutionError | None = None
+    vetoed: bool = False
+
+
+_KEPT_FROM_RUNNING: Final = _Outcome(SchedulerInstruction.NO_INSTRUCTION)
+
+
+class JobRunner:
+    """Runs firings (spec 04 section 5, spec 05 section 4).
+
+    * Whatever happens, each firing is completed exactly once, and its job goes back to the factory exactly once.
+    * Errors of jobs, listeners and the factory are told to scheduler listeners and never leave the firing.
+    * Nothing of an error is kept when the firing has ended.
+    """
+
+    def __init__(
+        self,
+        *,
+        scheduler: Scheduler,
+        clock: Clock,
+        job_factory: JobFactory,
+        worker_pool: WorkerPool,
+        listener_manager: ListenerManager,
+        notifier: Notifier,
+        executing: ExecutingJobs,
+        completions: GroupCommit,
+    ) -> None:
+        self._scheduler = scheduler
+        self._clock = clock
+        self._job_factory = job_factory
+        self._workers = worker_pool
+        self._listeners = listener_manager
+        self._notifier = notifier
+        self._executing = executing
+        self._completions = completions
+
+    async def run(self, bundle: TriggerFiredBundle) -> None:
+        """Run a firing, in a task of its own. It was counted as dispatched before."""
+        own_task.set((self._executing, asyncio.current_task()))
+        try:
+            with self._clock.busy(bundle.job.key):
+                scope = await self._create(bundle)
+                if scope is not None:
+                    await self._run(JobContext(bundle, self._scheduler), scope)
+        finally:
+            self._executing.ended(bundle.trigger.execution_group)
+
+    async def abandon(self, bundle: TriggerFiredBundle, instruction: SchedulerInstruction) -> None:
+        """Complete a firing that no worker took. It was counted as dispatched before."""
+        try:
+            await self._completions.complete(JobCompletion(bundle.trigger, bundle.job, instruction), bundle.job)
+        finally:
+            self._executing.ended(bundle.trigger.execution_group)
+
+    # The job object -------------------------------------------------------------------------------------------
+
+    async def _create(self, bundle: TriggerFiredBundle) -> JobScope | None:
+        """Return the job of a firing. None when it can not be built, which completes the firing."""
+        try:
+            scope = await self._job_factory.create_job(bundle, self._scheduler)
+            if scope is None:
+                _refuse_nothing(self._job_factory)
+        except asyncio.CancelledError as cause:
+            await self._not_built(bundle, cause, SchedulerInstruction.NO_INSTRUCTION)
+            raise
+        except (Exception, SystemExit) as cause:  # noqa: BLE001 - whatever it is, this firing alone fails
+            # At shutdown what the job needs may be closed already: no fault of the job's.
+            stopping = self._scheduler.is_shutting_down
+            await self._not_built(
+                bundle,
+                cause,
+                SchedulerInstruction.NO_INSTRUCTION if stopping else SchedulerInstruction.SET_ALL_JOB_TRIGGERS_ERROR,
+            )
+            return None
+        return scope
+
+    async def _not_built(
+        self, bundle: TriggerFiredBundle, cause: BaseException, instruction: SchedulerInstruction
+    ) -> None:
+        reason = f"{type(cause).__name__}: {cause}"
+        failure = JobInstantiationError(bundle.job, bundle.trigger.key, bundle.fire_instance_id, reason)
+        failure.__cause__ = cause
+        try:
+            await self._notifier.error(str(failure), failure)
+        finally:
+            await self._completions.complete(JobCompletion(bundle.trigger, bundle.job, instruction), bundle.job)
+
+    async def _return(self, scope: JobScope, context: JobContext, error: BaseException | None) -> None:
+        try:
+            await self._job_factory.return_job(scope, error)
+        except Exception as cause:  # noqa: BLE001 - the firing has ended; the error is told
+            await self._report(f"Job {context.job.key} could not be closed after its run.", context, cause)
+
+    # One firing -----------------------------------------------------------------------------------------------
+
+    async def _run(self, context: JobContext, scope: JobScope) -> None:
+        context.job_instance = scope.job
+        error: JobExecutionError | None = None
+        completing = False
+        try:
+            outcome = await self._attempts(context, scope)
+            error = outcome.error
+            completing = True
+            await self._complete(context, outcome.instruction)
+            if outcome.vetoed:
+                await self._finalized(context)
+        except BaseException:  # cancelled outside its job, for example in a listener
+            self._executing.end(context)
+            if not completing:
+                await self._complete(context, SchedulerInstruction.NO_INSTRUCTION)
+            raise
+        finally:
+            # The factory is told what the job raised, not what the engine wrapped it in.
+            await self._return(scope, context, error if error is None else error.__cause__ or error)
+
+    async def _attempts(self, context: JobContext, scope: JobScope) -> _Outcome:
+        while True:
+            if self._listeners.hears_firings:
+                stopped = await self._begin(context)
+                if stopped is not None:
+                    return stopped
+            else:
+                self._executing.begin(context)
+            error = await self._execute(context, scope)
+            instruction = await self._instruction(context, error)
+            if instruction is not SchedulerInstruction.RE_EXECUTE_JOB:
+                break
+            context.refire_count += 1
+            # A job that fails at once, again and again, must not keep everything else from running.
+            await asyncio.sleep(0)
+        self._executing.end(context)
+        if self._listeners.hears_firings:
+            await self._end(context, error, instruction)
+        else:
+            await self._finalized(context)
+        return _Outcome(instruction, error)
+
+    async def _complete(self, context: JobContext, instruction: SchedulerInstruction) -> None:
+        stored = context.job
+        try:
+            job = context.job_after_run()
+        except Exception as cause:  # noqa: BLE001 - data that can not be compared or copied
+            await self._report(f"The data that job {stored.key} left can not be read, and is lost.", context, cause)
+            job = stored
+        await self._completions.complete(JobCompletion(context.trigger, job, instruction), stored)
+
+    async def _instruction(self, context: JobContext, error: JobExecutionError | None) -> SchedulerInstruction:
+        try:
+            if error is not None and error.refire_immediately and context.cancellation_token.is_set:
+                error = None  # a run that was told to stop is not run again
+            return context.trigger.execution_complete(error)
+        except Exception as cause:  # noqa: BLE001 - a kind of trigger with a fault of its own
+            await self._report(f"Trigger {context.trigger.key} failed to say what follows a run.", context, cause)
+            return SchedulerInstruction.NO_INSTRUCTION
+
+    # The listeners --------------------------------------------------------------------------------------------
+
+    async def _begin(self, context: JobContext) -> _Outcome | None:
+        """Tell listeners that a run begins; the outcome when it shall not."""
+        try:
+            if await self._notifier.fired(context):
+                return await self._vetoed(context)
+            self._executing.begin(context)
+            await self._notifier.to_be_executed(context)
+        except JobExecutionProcessError as failure:
+            self._executing.end(context)
+            await self._notifier.error(str(failure), failure)
+            return _KEPT_FROM_RUNNING
+        return None
+
+    async def _vetoed(self, context: JobContext) -> _Outcome:
+        self._executing.end(context)  # a refire may be vetoed, too
+        try:
+            await self._notifier.vetoed(context)
+        except JobExecutionProcessError as failure:
+            await self._notifier.error(str(failure), failure)
+        return _Outcome(await self._instruction(context, None), vetoed=True)
+
+    async def _end(
+        self, context: JobContext, error: JobExecutionError | None, instruction: SchedulerInstruction
+    ) -> None:
+        try:
+            await self._notifier.was_executed(context, error)
+        except JobExecutionProcessError as failure:
+            await self._notifier.error(str(failure), failure)
+            return
+        try:
+            await self._notifier.complete(context, instruction)
+        except JobExecutionProcessError as failure:
+            await self._notifier.error(str(failure), failure)
+        await self._finalized(context)
+
+    async def _finalized(self, context: JobContext) -> None:
+        if context.trigger.next_fire_time is None and self._listeners.hears_scheduler:
+            await self._notifier.tell(SchedulerListener.trigger_finalized, context.trigger)
+
+    # One attempt ----------------------------------------------------------------------------------------------
+
+    async def _execute(self, context: JobContext, scope: JobScope) -> JobExecutionError | None:
+        """Run the job once and return what it raised (spec 01 sections 7 and 8)."""
+        # An error's frames lead here: a name that still held the error would keep both alive.
+        clock = self._clock
+        began = clock.monotonic()
+        try:
+            if scope.is_async and not scope.hard_cancel:
+                returned = await scope.call(context)
+            else:
+                returned = await self._execute_apart(context, scope)
+            if returned is not None:
+                context.result = returned
+        except JobExecutionError as error:
+            logger.warning(
+                "A job reported a failure.",
+                exc_info=True,
+                extra={"job": str(context.job.key), "trigger": str(context.trigger.key)},
+            )
+            return error
+        except asyncio.CancelledError as error:
+            if not context.cancellation_token.is_set:
+                return await self._job_failed(context, error)
+            logger.info("A job was interrupted.", extra={"job": str(context.job.key)})
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a job may raise whatever it likes
+            return await self._job_failed(context, error)
+        finally:
+            context.record_run_time(timedelta(seconds=clock.monotonic() - began))
+        return None
+
+    async def _execute_apart(self, context: JobContext, scope: JobScope) -> Any:
+        """Run the job in a thread, or in a task of its own that an interruption may cancel."""
+        if not scope.is_async:
+            returned = await self._in_thread(context, scope)
+            return await returned if isawaitable(returned) else returned
+        task = asyncio.ensure_future(scope.call(context))
+        self._executing.cancel_hard(context, task)
+        return await task
+
+    async def _in_thread(self, context: JobContext, scope: JobScope) -> Any:
+        call = asyncio.ensure_future(self._workers.call_in_thread(partial(scope.call, context)))
+        while True:
+            try:
+                return await asyncio.shield(call)
+            except asyncio.CancelledError:
+                if call.done():
+                    raise
+                # The thread goes on, so the firing does: else a sibling would run beside it.
+                context.cancellation_token.set("its task was cancelled")
+
+    async def _job_failed(self, context: JobContext, cause: BaseException) -> JobExecutionError:
+        await self._report(f"Job {context.job.key} threw an exception.", context, cause)
+        wrapped = JobExecutionError(f"job {context.job.key} failed: {type(cause).__name__}: {cause}")
+        wrapped.__cause__ = cause
+        return wrapped
+
+    async def _report(self, message: str, context: JobContext, cause: BaseException) -> None:
+        failure = JobExecutionProcessError(
+            f"{message} Its error is the cause: {type(cause).__name__}: {cause}",
+            job=context.job,
+            trigger_key=context.trigger.key,
+        )
+        failure.__cause__ = cause
+        await self._notifier.error(message, failure)
+
+
+def _refuse_nothing(factory: JobFactory) -> None:
+    raise SchedulerError(f"{type(factory).__name__} returned no job: return a JobScope")
