@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
 from quartzite.abc import Clock, JobStore, Serializer, Signaler
@@ -83,6 +83,7 @@ class StandardJobStore(JobStore):
         self._serializer = serializer
         self._identity: SchedulerIdentity | None = None
         self._new_fire_id: Callable[[], str] = FireIds(NON_CLUSTERED)
+        self._standing_by = False
         self.misfire_threshold = misfire_threshold
 
     @abstractmethod
@@ -109,6 +110,14 @@ class StandardJobStore(JobStore):
         """Remember who the scheduler is."""
         self._identity = identity
         self._new_fire_id = FireIds(identity.instance_id)
+
+    async def scheduler_paused(self) -> None:
+        """Remember that nothing fires: what is resumed now has missed nothing yet."""
+        self._standing_by = True
+
+    async def scheduler_resumed(self) -> None:
+        """Remember that triggers fire again."""
+        self._standing_by = False
 
     # Jobs -----------------------------------------------------------------------------------------------------
 
@@ -256,7 +265,7 @@ class StandardJobStore(JobStore):
     async def resume_triggers(self, matcher: GroupMatcher[TriggerKey]) -> list[str]:
         """Resume trigger groups and forget that they were paused."""
         return await self.run(
-            Work.CHANGE, lambda session: pausing.resume_trigger_groups(session, matcher, self._clock.now())
+            Work.CHANGE, lambda session: pausing.resume_trigger_groups(session, matcher, self._resumed_at())
         )
 
     async def pause_jobs(self, matcher: GroupMatcher[JobKey]) -> list[str]:
@@ -266,7 +275,7 @@ class StandardJobStore(JobStore):
     async def resume_jobs(self, matcher: GroupMatcher[JobKey]) -> list[str]:
         """Resume the triggers of all jobs in these job groups."""
         return await self.run(
-            Work.CHANGE, lambda session: pausing.resume_job_groups(session, matcher, self._clock.now())
+            Work.CHANGE, lambda session: pausing.resume_job_groups(session, matcher, self._resumed_at())
         )
 
     async def pause_triggers_by_key(self, keys: Collection[TriggerKey]) -> None:
@@ -291,7 +300,7 @@ class StandardJobStore(JobStore):
 
     async def resume_all(self) -> None:
         """Resume every trigger group and forget all pauses."""
-        await self.run(Work.CHANGE, lambda session: pausing.resume_all(session, self._clock.now()))
+        await self.run(Work.CHANGE, lambda session: pausing.resume_all(session, self._resumed_at()))
 
     # The fire cycle -------------------------------------------------------------------------------------------
 
@@ -392,8 +401,12 @@ class StandardJobStore(JobStore):
     async def _pause(self, selector: TriggerSelector) -> None:
         await self.run(Work.CHANGE, lambda session: pausing.pause(session, selector))
 
+    def _resumed_at(self) -> datetime | None:
+        """Return the instant of a resumption, or None while the scheduler stands by (spec 06 section 4)."""
+        return None if self._standing_by else self._clock.now()
+
     async def _resume(self, selector: TriggerSelector) -> None:
-        await self.run(Work.CHANGE, lambda session: pausing.resume(session, selector, self._clock.now()))
+        await self.run(Work.CHANGE, lambda session: pausing.resume(session, selector, self._resumed_at()))
 
     def _admit(self, job: JobDetail, triggers: Collection[Trigger]) -> None:
         """Refuse what can not be stored, before anything is opened; a store adds its own limits."""

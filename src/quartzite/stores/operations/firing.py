@@ -10,11 +10,11 @@ from quartzite.calendars.base import Calendar
 from quartzite.execution import TriggerFiredBundle, TriggerFiredResult
 from quartzite.model.keys import RECOVERY_GROUP, JobKey
 from quartzite.model.selectors import OfJobs
-from quartzite.rules.firing import FirePlan, FiringRow, may_fire, plan_firing
+from quartzite.rules.firing import FiredRow, FirePlan, FiringRow, may_fire, plan_firing
 from quartzite.rules.states import StoredFiringState
 from quartzite.rules.transitions import BLOCK
 from quartzite.stores.operations.failing import fail_triggers, fail_unreadable
-from quartzite.stores.session import FiredRow, StoredTrigger, StoreSession
+from quartzite.stores.session import StoredTrigger, StoreSession
 from quartzite.triggers.base import Trigger
 
 __all__ = ["triggers_fired"]
@@ -28,17 +28,21 @@ class _Planner:
         instance_id: The node that fires.
         calendars: Those that the triggers name and the store has.
         executing: Non-concurrent jobs that run already, those of this batch included.
+        planned: Ids of the firings of this batch so far.
     """
 
     instance_id: str
     calendars: Mapping[str, Calendar]
     executing: set[JobKey] = field(default_factory=set)
+    planned: set[str | None] = field(default_factory=set)
 
-    def plan(self, row: FiringRow | None) -> FirePlan | Exception | None:
+    def plan(self, acquired: Trigger, row: FiringRow | None) -> FirePlan | Exception | None:
         """Return what the firing does, None when it does not happen, or what its trigger's arithmetic raised."""
-        if row is None or row.job is None or not may_fire(row):
+        if row is None or row.job is None or not may_fire(row) or acquired.fire_instance_id in self.planned:
             return None
         trigger, job = row.trigger, row.job
+        if trigger.next_fire_time != acquired.next_fire_time:
+            return None  # its time was changed after it was acquired: it must be acquired at the new one
         calendar = None
         if trigger.calendar_name is not None:
             calendar = self.calendars.get(trigger.calendar_name)
@@ -52,6 +56,7 @@ class _Planner:
             return error
         if job.concurrent_execution_disallowed:
             self.executing.add(job.key)
+        self.planned.add(acquired.fire_instance_id)
         return plan
 
 
@@ -64,7 +69,7 @@ async def triggers_fired(
     """
     rows = await session.triggers.load_for_firing(triggers)
     planner = _Planner(instance_id, await _calendars(session, rows), await _executing_jobs(session, rows))
-    plans = [planner.plan(row) for row in rows]
+    plans = [planner.plan(trigger, row) for trigger, row in zip(triggers, rows, strict=True)]
     fired = await _start(session, [plan for plan in plans if type(plan) is FirePlan], now, instance_id)
     await _fail(session, triggers, plans)
     await fail_unreadable(session)

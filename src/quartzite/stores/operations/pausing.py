@@ -64,25 +64,32 @@ async def pause_all(session: StoreSession) -> None:
     await session.triggers.move(All(), PAUSE)
 
 
-async def resume(session: StoreSession, selector: TriggerSelector, now: datetime) -> None:
+async def resume(session: StoreSession, selector: TriggerSelector, now: datetime | None) -> None:
     """Resume triggers; a time that was missed is treated as a misfire at once, however short ago it was.
 
     One that has no next fire time stays paused: there is nothing that it could go on with (spec 07 section 5).
+
+    Args:
+        session: The unit of work.
+        selector: Which triggers.
+        now: The instant of the call; None while the scheduler stands by, as nothing misfires then.
     """
     rows = [row for row in await session.triggers.read(selector) if is_paused(row.state) and row.trigger.may_fire_again]
     if not rows:
         return
     blocked = await _blocked(session, rows)
-    late = [row for row in rows if is_misfired(row.trigger, now)]
+    late = [] if now is None else [row for row in rows if is_misfired(row.trigger, now)]
     for is_blocked in (False, True):
         await _move(session, rows, late, blocked, resume_transition(blocked=is_blocked), is_blocked)
-    if late:
+    if now is not None and late:
         states = [stored_trigger_state(paused=False, blocked=row.trigger.job_key in blocked) for row in late]
         await apply_misfires(session, zip((row.trigger for row in late), states, strict=True), now)
     session.signals.scheduling_change()
 
 
-async def resume_trigger_groups(session: StoreSession, matcher: GroupMatcher[TriggerKey], now: datetime) -> list[str]:
+async def resume_trigger_groups(
+    session: StoreSession, matcher: GroupMatcher[TriggerKey], now: datetime | None
+) -> list[str]:
     """Resume groups and forget that they were paused; return them."""
     remembered = await session.groups.paused()
     groups = groups_to_resume(matcher, await session.triggers.groups(), remembered)
@@ -92,14 +99,14 @@ async def resume_trigger_groups(session: StoreSession, matcher: GroupMatcher[Tri
     return groups
 
 
-async def resume_job_groups(session: StoreSession, matcher: GroupMatcher[JobKey], now: datetime) -> list[str]:
+async def resume_job_groups(session: StoreSession, matcher: GroupMatcher[JobKey], now: datetime | None) -> list[str]:
     """Resume the triggers of the jobs of some groups; return the job groups."""
     keys = await session.jobs.keys(matcher)
     await resume(session, OfJobs(keys), now)
     return sorted({key.group for key in keys})
 
 
-async def resume_all(session: StoreSession, now: datetime) -> None:
+async def resume_all(session: StoreSession, now: datetime | None) -> None:
     """Resume every trigger and forget all pauses."""
     await session.groups.forget(None)
     await resume(session, All(), now)
