@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from quartzite.calendars.base import Calendar
 from quartzite.model.job import JobDetail
+from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.preferred_node import PreferredNode
 from quartzite.model.states import StoredTriggerState
+from quartzite.rules.states import StoredFiringState
 from quartzite.triggers.base import Trigger
 
-__all__ = ["FirePlan", "FiringRow", "claimed_pin", "plan_firing", "state_after_firing"]
+__all__ = ["FirePlan", "FiredRow", "FiringRow", "claimed_pin", "plan_firing", "state_after_firing"]
 
 _S = StoredTriggerState
 
@@ -31,6 +33,36 @@ class FiringRow(NamedTuple):
     state: StoredTriggerState
     job: JobDetail | None
     claimed: bool
+
+
+class FiredRow(NamedTuple):
+    """One firing as stored. Times are aware UTC.
+
+    Attributes:
+        fire_instance_id: Unique within the cluster, for ever.
+        trigger_key: The trigger that fired.
+        instance_id: The node that owns the firing.
+        state: Acquired, or one of the executing states.
+        fired_time: When it was acquired, then when it fired.
+        scheduled_time: When it should fire.
+        priority: Of the trigger.
+        execution_group: Of the trigger.
+        job_key: None until it fires.
+        non_concurrent: Whether it keeps others of its job from running; False until it fires.
+        requests_recovery: Whether the run is repeated when its process dies; False until it fires.
+    """
+
+    fire_instance_id: str
+    trigger_key: TriggerKey
+    instance_id: str
+    state: StoredFiringState
+    fired_time: datetime
+    scheduled_time: datetime
+    priority: int
+    execution_group: str | None
+    job_key: JobKey | None = None
+    non_concurrent: bool = False
+    requests_recovery: bool = False
 
 
 class FirePlan(NamedTuple):

@@ -33,16 +33,14 @@ from quartzite.model.query import (
 from quartzite.model.selectors import TriggerSelector
 from quartzite.model.states import StoredTriggerState
 from quartzite.rules.acquisition import Candidate, DueCriteria
-from quartzite.rules.firing import FiringRow
+from quartzite.rules.firing import FiredRow, FiringRow
 from quartzite.rules.membership import CheckIn
-from quartzite.rules.states import StoredFiringState
 from quartzite.rules.transitions import Transition
 from quartzite.stores.signals import Signals
 from quartzite.triggers.base import Trigger
 
 __all__ = [
     "CalendarTable",
-    "FiredRow",
     "FiredTable",
     "GroupTable",
     "JobTable",
@@ -59,36 +57,6 @@ class StoredTrigger(NamedTuple):
 
     trigger: Trigger
     state: StoredTriggerState
-
-
-class FiredRow(NamedTuple):
-    """One firing as stored. Times are aware UTC.
-
-    Attributes:
-        fire_instance_id: Unique within the cluster, for ever.
-        trigger_key: The trigger that fired.
-        instance_id: The node that owns the firing.
-        state: Acquired, or one of the executing states.
-        fired_time: When it was acquired, then when it fired.
-        scheduled_time: When it should fire.
-        priority: Of the trigger.
-        execution_group: Of the trigger.
-        job_key: None until it fires.
-        non_concurrent: Whether it keeps others of its job from running; False until it fires.
-        requests_recovery: Whether the run is repeated when its process dies; False until it fires.
-    """
-
-    fire_instance_id: str
-    trigger_key: TriggerKey
-    instance_id: str
-    state: StoredFiringState
-    fired_time: datetime
-    scheduled_time: datetime
-    priority: int
-    execution_group: str | None
-    job_key: JobKey | None = None
-    non_concurrent: bool = False
-    requests_recovery: bool = False
 
 
 class JobTable(ABC):
@@ -157,6 +125,17 @@ class TriggerTable(ABC):
     @abstractmethod
     async def states(self, keys: Collection[TriggerKey]) -> dict[TriggerKey, tuple[StoredTriggerState, bool]]:
         """Return the stored state, and whether a firing executes, of those that are there; in one statement."""
+
+    @abstractmethod
+    async def in_state(self, state: StoredTriggerState) -> list[TriggerKey]:
+        """Return the keys of the triggers in a stored state."""
+
+    @abstractmethod
+    async def stranded(self) -> list[TriggerKey]:
+        """Return the triggers whose state nothing bears out any more.
+
+        They are ACQUIRED, and no firing of theirs is; or BLOCKED or PAUSED_BLOCKED, and their job does not execute.
+        """
 
     @abstractmethod
     async def naming_calendar(self, name: str) -> list[StoredTrigger]:
@@ -237,6 +216,14 @@ class FiredTable(ABC):
     @abstractmethod
     async def remove(self, ids: Collection[str]) -> dict[str, FiredRow]:
         """Delete own rows; return those that were there, as they were."""
+
+    @abstractmethod
+    async def remove_of(self, instance_id: str, ids: Collection[str] | None) -> None:
+        """Delete rows of some node, all of its rows when ``ids`` is None."""
+
+    @abstractmethod
+    async def clear(self) -> None:
+        """Delete all rows of the scheduler."""
 
     @abstractmethod
     async def forget_triggers(self, keys: Collection[TriggerKey]) -> None:

@@ -9,10 +9,11 @@ from typing import Final
 from quartzite.model.acquisition import TriggerAcquisitionRequest
 from quartzite.model.selectors import ByKeys
 from quartzite.rules.acquisition import BatchPlan
+from quartzite.rules.firing import FiredRow
 from quartzite.rules.states import StoredFiringState
 from quartzite.rules.transitions import RELEASE
 from quartzite.stores.operations.failing import fail_unreadable
-from quartzite.stores.session import FiredRow, StoreSession
+from quartzite.stores.session import StoreSession
 from quartzite.triggers.base import Trigger
 
 __all__ = ["acquire_next_triggers", "release_acquired_triggers"]

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.query import FireInstance, FireInstanceQuery
+from quartzite.rules.firing import FiredRow
 from quartzite.rules.states import StoredFiringState
 from quartzite.stores.ram.rows import KeysBy, section
-from quartzite.stores.session import FiredRow, FiredTable
+from quartzite.stores.session import FiredTable
 
 __all__ = ["RamFired"]
 
@@ -64,6 +65,15 @@ class RamFired(FiredTable):
                     self._of_job.discard(row.job_key, fire_id)
         return removed
 
+    async def remove_of(self, instance_id: str, ids: Collection[str] | None) -> None:
+        """Delete rows of some node."""
+        own = {row.fire_instance_id for row in await self.of_instance(instance_id)}
+        await self.remove(own if ids is None else own.intersection(ids))
+
+    async def clear(self) -> None:
+        """Delete all rows."""
+        await self.remove(list(self.by_id))
+
     async def forget_triggers(self, keys: Collection[TriggerKey]) -> None:
         """Delete the acquired rows of triggers; let the executing ones go on without their trigger."""
         for key in keys:
@@ -105,6 +115,10 @@ class RamFired(FiredTable):
         """Tell whether a firing is reserved and has not begun."""
         row = self.by_id.get(fire_id)
         return row is not None and row.state is _ACQUIRED
+
+    def trigger_is_acquired(self, key: TriggerKey) -> bool:
+        """Tell whether a firing of a trigger is reserved."""
+        return any(self.is_acquired(fire_id) for fire_id in self._of_trigger.of(key))
 
     def job_executes(self, key: JobKey) -> bool:
         """Tell whether a firing of a job is in progress."""

@@ -20,41 +20,53 @@ def section(rows: Sequence[T], query: PagedQuery, limit: int | None) -> Sequence
 
 
 class KeysBy(Generic[B, K]):
-    """Keys by what they belong to; an owner is there as long as it has a key."""
+    """Keys by what they belong to; an owner is there as long as it has a key.
+
+    Most owners have one key at a time (a trigger its firing, a job its trigger), so a single key stands for itself
+    and only several take up a table: a dictionary, which keeps the order of adding. Keys are no dictionaries.
+    """
 
     __slots__ = ("_keys",)
 
     def __init__(self) -> None:
-        # Dictionaries, not sets: they keep the order of adding, and take less room.
-        self._keys: dict[B, dict[K, None]] = {}
+        self._keys: dict[B, K | dict[K, None]] = {}
 
     def add(self, owner: B, key: K) -> None:
-        """Put a key to its owner."""
-        keys = self._keys.get(owner)
-        if keys is None:
-            self._keys[owner] = {key: None}
+        """Put a key, which it does not have yet, to its owner."""
+        held = self._keys.setdefault(owner, key)
+        if held is key:
+            return
+        if type(held) is dict:
+            held[key] = None
         else:
-            keys[key] = None
+            self._keys[owner] = {held: None, key: None}  # type: ignore[dict-item]
 
     def discard(self, owner: B, key: K) -> None:
         """Take a key from its owner, when it is there."""
-        keys = self._keys.get(owner)
-        if keys is not None:
-            keys.pop(key, None)
-            if not keys:
+        held = self._keys.get(owner)
+        if type(held) is dict:
+            held.pop(key, None)
+            if not held:
                 del self._keys[owner]
+        elif held == key:
+            del self._keys[owner]
 
     def of(self, owner: B) -> Collection[K]:
         """Return the keys of an owner."""
-        return self._keys.get(owner, ())
+        held = self._keys.get(owner)
+        if held is None:
+            return ()
+        return held if type(held) is dict else (held,)  # type: ignore[return-value]
 
     def of_all(self, owners: Collection[B]) -> Iterator[K]:
         """Yield the keys of some owners."""
-        return (key for owner in set(owners) for key in self._keys.get(owner, ()))
+        return (key for owner in set(owners) for key in self.of(owner))
 
     def pop(self, owner: B) -> Collection[K]:
         """Take all keys from an owner, and return them."""
-        return self._keys.pop(owner, ())
+        keys = self.of(owner)
+        self._keys.pop(owner, None)
+        return keys
 
     @property
     def owners(self) -> KeysView[B]:

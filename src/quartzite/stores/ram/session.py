@@ -123,7 +123,7 @@ class RamSession(StoreSession):
     async def clear(self) -> None:
         """Delete everything."""
         tables = self._tables
-        await tables.fired.remove(list(tables.fired.by_id))
+        await tables.fired.clear()
         await tables.triggers.delete(All())
         await tables.jobs.delete(list(tables.jobs.by_key))
         await tables.groups.forget(None)

@@ -27,6 +27,7 @@ __all__ = ["RamTriggers"]
 
 _WAITING: Final = StoredTriggerState.WAITING
 _ACQUIRED: Final = StoredTriggerState.ACQUIRED
+_HELD_BY_JOB: Final = frozenset({StoredTriggerState.BLOCKED, StoredTriggerState.PAUSED_BLOCKED})
 
 
 class RamTriggers(TriggerTable):
@@ -69,6 +70,14 @@ class RamTriggers(TriggerTable):
         there = (key for key in keys if key in self._by_key)
         return {key: (self._state(key), self._fired.trigger_executes(key)) for key in there}
 
+    async def in_state(self, state: StoredTriggerState) -> list[TriggerKey]:
+        """Return the keys of the triggers in a stored state."""
+        return [key for key in self._by_key if self._state(key) is state]
+
+    async def stranded(self) -> list[TriggerKey]:
+        """Return the triggers whose state nothing bears out any more."""
+        return [key for key, state in self._states.items() if self._is_stranded(key, state)]
+
     async def naming_calendar(self, name: str) -> list[StoredTrigger]:
         """Return the triggers that name a calendar."""
         return [self._row(key) for key, trigger in self._by_key.items() if trigger.calendar_name == name]
@@ -84,7 +93,7 @@ class RamTriggers(TriggerTable):
         for trigger, state in rows:
             self._of_job.add(trigger.job_key, trigger.key)
             self._in_group.add(trigger.key.group, trigger.key)
-            self._put(trigger, state)
+            self._put(None, trigger, state)
 
     async def replace(self, rows: Sequence[StoredTrigger]) -> None:
         """Write triggers over those of the same keys."""
@@ -93,13 +102,14 @@ class RamTriggers(TriggerTable):
             if old.job_key != trigger.job_key:
                 self._of_job.discard(old.job_key, trigger.key)
                 self._of_job.add(trigger.job_key, trigger.key)
-            self._put(trigger, state)
+            self._put(old, trigger, state)
 
     async def save_progress(self, rows: Sequence[StoredTrigger]) -> None:
         """Write what firing and misfiring change."""
         for trigger, state in rows:
-            if trigger.key in self._by_key:
-                self._put(trigger, state)
+            old = self._by_key.get(trigger.key)
+            if old is not None:
+                self._put(old, trigger, state)
 
     async def move(self, selector: TriggerSelector, transition: Transition) -> int:
         """Change states."""
@@ -108,7 +118,8 @@ class RamTriggers(TriggerTable):
         for key in list(self._selected(selector)):
             state = moves.get(self._state(key))
             if state is not None:
-                self._put(self._by_key[key], state)
+                trigger = self._by_key[key]
+                self._put(trigger, trigger, state)
                 moved += 1
         return moved
 
@@ -148,12 +159,14 @@ class RamTriggers(TriggerTable):
 
     async def claim(self, triggers: Sequence[Trigger]) -> set[TriggerKey]:
         """Reserve triggers that wait with the same next fire time."""
-        won = set()
+        by_key, states, won = self._by_key, self._states, set()
         for trigger in triggers:
             key = trigger.key
-            stored = self._by_key.get(key)
-            if stored is not None and key not in self._states and stored.next_fire_time == trigger.next_fire_time:
-                self._put(trigger, _ACQUIRED)
+            stored = by_key.get(key)
+            if stored is not None and key not in states and stored.next_fire_time == trigger.next_fire_time:
+                self._index_of(stored).remove(stored)
+                by_key[key] = trigger
+                states[key] = _ACQUIRED
                 won.add(key)
         return won
 
@@ -195,6 +208,11 @@ class RamTriggers(TriggerTable):
     def _state(self, key: TriggerKey) -> StoredTriggerState:
         return self._states.get(key, _WAITING)
 
+    def _is_stranded(self, key: TriggerKey, state: StoredTriggerState) -> bool:
+        if state is _ACQUIRED:
+            return not self._fired.trigger_is_acquired(key)
+        return state in _HELD_BY_JOB and not self._fired.job_executes(self._by_key[key].job_key)
+
     def _row(self, key: TriggerKey) -> StoredTrigger:
         return StoredTrigger(_plain(self._by_key[key]), self._state(key))
 
@@ -207,10 +225,9 @@ class RamTriggers(TriggerTable):
             return self._in_group.of_all(selector.groups)
         return self._by_key.keys()
 
-    def _put(self, trigger: Trigger, state: StoredTriggerState) -> None:
-        """Store a value and its state, and keep the index in step."""
+    def _put(self, old: Trigger | None, trigger: Trigger, state: StoredTriggerState) -> None:
+        """Store a value and its state in the place of another, and keep the index in step."""
         key, states = trigger.key, self._states
-        old = self._by_key.get(key)
         if old is not None and old.next_fire_time is not None and key not in states:
             self._index_of(old).remove(old)
         self._by_key[key] = trigger
