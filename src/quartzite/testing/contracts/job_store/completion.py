@@ -1,0 +1,304 @@
+"""Completion: what the end of a firing does to the trigger, its job and the job's data."""
+
+from __future__ import annotations
+
+import pytest
+
+from quartzite.execution import JobCompletion
+from quartzite.model.job_data import JobData
+from quartzite.model.keys import JobKey, TriggerKey
+from quartzite.model.states import SchedulerInstruction, TriggerState
+from quartzite.testing.contracts.job_store.base import StoreContract
+from quartzite.testing.contracts.job_store.content import a_job, a_trigger, at
+from quartzite.testing.contracts.job_store.driver import StoreDriver
+from quartzite.triggers.simple import every
+
+__all__ = ["CompletionContract"]
+
+_I = SchedulerInstruction
+_S = TriggerState
+
+
+class CompletionContract(StoreContract):
+    """``triggered_job_complete`` (spec 06 section 8, spec 07 section 5)."""
+
+    @pytest.mark.parametrize(
+        ("instruction", "own", "sibling", "foreign"),
+        [
+            (_I.NO_INSTRUCTION, _S.NORMAL, _S.NORMAL, _S.NORMAL),
+            (_I.RE_EXECUTE_JOB, _S.NORMAL, _S.NORMAL, _S.NORMAL),
+            (_I.SET_TRIGGER_COMPLETE, _S.COMPLETE, _S.NORMAL, _S.NORMAL),
+            (_I.SET_TRIGGER_ERROR, _S.ERROR, _S.NORMAL, _S.NORMAL),
+            (_I.DELETE_TRIGGER, _S.NONE, _S.NORMAL, _S.NORMAL),
+            (_I.SET_ALL_JOB_TRIGGERS_COMPLETE, _S.COMPLETE, _S.COMPLETE, _S.NORMAL),
+            (_I.SET_ALL_JOB_TRIGGERS_ERROR, _S.ERROR, _S.ERROR, _S.NORMAL),
+        ],
+        ids=lambda value: value.name if isinstance(value, SchedulerInstruction) else None,
+    )
+    @pytest.mark.parametrize("exclusive", [False, True], ids=["concurrent", "non-concurrent"])
+    async def test_each_instruction_does_what_it_says(
+        self, driver: StoreDriver, exclusive: bool, instruction: SchedulerInstruction, own: TriggerState,
+        sibling: TriggerState, foreign: TriggerState,
+    ) -> None:  # fmt: skip
+        """An instruction reaches the trigger, all triggers of its job, or none, and never those of other jobs."""
+        job = await driver.add_job(concurrent_execution_disallowed=exclusive)
+        fired = await driver.add_trigger("fired", job=job, schedule=every(seconds=60))
+        other = await driver.add_trigger("sibling", job=job, when=at(30))
+        unrelated = await driver.add_trigger("unrelated", job="another", when=at(30))
+        await driver.complete(await driver.fire_one(), instruction)
+        assert await driver.states(fired, other, unrelated) == [own, sibling, foreign]
+        assert await driver.firings() == []
+
+    @pytest.mark.parametrize(
+        ("instruction", "triggers", "jobs"),
+        [
+            (_I.SET_TRIGGER_ERROR, [TriggerKey("trigger")], []),
+            (_I.SET_ALL_JOB_TRIGGERS_ERROR, [], [JobKey("job")]),
+            (_I.SET_ALL_JOB_TRIGGERS_COMPLETE, [], []),
+            (_I.NO_INSTRUCTION, [], []),
+        ],
+        ids=lambda value: value.name if isinstance(value, SchedulerInstruction) else None,
+    )
+    async def test_triggers_that_are_put_into_error_are_told(
+        self, driver: StoreDriver, instruction: SchedulerInstruction, triggers: list[TriggerKey], jobs: list[JobKey]
+    ) -> None:
+        """ERROR is told once: for the trigger, or for the job when all of its triggers are concerned."""
+        await driver.add_trigger(schedule=every(seconds=60))
+        await driver.complete(await driver.fire_one(), instruction)
+        assert (driver.signaler.triggers_in_error, driver.signaler.jobs_in_error) == (triggers, jobs)
+
+    @pytest.mark.parametrize(
+        "instruction",
+        [_I.SET_TRIGGER_COMPLETE, _I.SET_TRIGGER_ERROR, _I.SET_ALL_JOB_TRIGGERS_COMPLETE, _I.SET_ALL_JOB_TRIGGERS_ERROR,
+         _I.DELETE_TRIGGER],
+        ids=lambda value: value.name,
+    )  # fmt: skip
+    async def test_the_scheduler_is_woken_when_triggers_change(
+        self, driver: StoreDriver, instruction: SchedulerInstruction
+    ) -> None:
+        """An instruction that changes triggers signals the loop, which may wait for one of them."""
+        await driver.add_trigger(schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        driver.signaler.clear()
+        await driver.complete(bundle, instruction)
+        assert driver.signaler.scheduling_changes
+
+    # Deleting what is finished --------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("durable", [True, False])
+    async def test_a_finished_one_shot_is_deleted(self, driver: StoreDriver, durable: bool) -> None:
+        """After its only run, failed or not, a one-shot leaves no trigger, no firing, and no job but a durable one."""
+        job = await driver.add_job(durable=durable)
+        trigger = await driver.add_trigger(job=job)
+        await driver.complete(await driver.fire_one(), _I.DELETE_TRIGGER)
+        assert await driver.state(trigger) is TriggerState.NONE
+        assert await driver.firings() == []
+        assert await driver.store.check_exists(job.key) is durable
+        assert driver.signaler.deleted_jobs == ([] if durable else [job.key])
+
+    async def test_a_trigger_that_its_job_stored_again_is_not_deleted(self, driver: StoreDriver) -> None:
+        """A one-shot that its own run gave a new time stays: the stored trigger is looked at again."""
+        trigger = await driver.add_trigger(job=await driver.add_job(durable=False))
+        bundle = await driver.fire_one()
+        await driver.store.add_trigger(a_trigger(when=at(60)), replace=True)
+        await driver.complete(bundle, _I.DELETE_TRIGGER)
+        assert (await driver.stored(trigger)).next_fire_time == at(60)
+        assert await driver.state(trigger) is TriggerState.NORMAL
+
+    async def test_a_trigger_that_its_job_rescheduled_is_not_deleted(self, driver: StoreDriver) -> None:
+        """The same holds when the run put another trigger in the place of its own."""
+        trigger = await driver.add_trigger(job=await driver.add_job(durable=False))
+        bundle = await driver.fire_one()
+        await driver.store.replace_trigger(trigger.key, a_trigger(when=at(60)))
+        await driver.complete(bundle, _I.DELETE_TRIGGER)
+        await driver.move_to(at(60))
+        assert (await driver.fire_one()).scheduled_fire_time == at(60)
+
+    async def test_a_trigger_that_may_fire_again_is_deleted_when_asked_to(self, driver: StoreDriver) -> None:
+        """DELETE_TRIGGER for a trigger with a next time deletes it all the same."""
+        trigger = await driver.add_trigger(schedule=every(seconds=60))
+        await driver.complete(await driver.fire_one(), _I.DELETE_TRIGGER)
+        assert await driver.store.get_trigger(trigger.key) is None
+
+    # Firings that are not known -------------------------------------------------------------------------------
+
+    async def test_the_end_of_an_unknown_firing_changes_nothing(self, driver: StoreDriver) -> None:
+        """A completion whose firing the store does not have is ignored, whatever it asks for, and tells nobody."""
+        job = await driver.add_job(persist_job_data_after_execution=True, concurrent_execution_disallowed=True)
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        await driver.complete(bundle)
+        await driver.advance(60)
+        await driver.fire_one()
+        before = await driver.snapshot()
+        driver.signaler.clear()
+        for instruction in SchedulerInstruction:
+            await driver.complete(bundle, instruction, data={"stale": True})
+        assert await driver.snapshot() == before
+        assert (driver.signaler.triggers_in_error, driver.signaler.jobs_in_error) == ([], [])
+
+    async def test_a_firing_ends_once(self, driver: StoreDriver) -> None:
+        """The second completion of one firing does not count."""
+        trigger = await driver.add_trigger(schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        await driver.complete(bundle)
+        await driver.complete(bundle, _I.SET_TRIGGER_ERROR)
+        assert await driver.state(trigger) is TriggerState.NORMAL
+
+    @pytest.mark.parametrize("instruction", SchedulerInstruction, ids=lambda value: value.name)
+    async def test_the_job_may_be_gone_when_its_run_ends(
+        self, driver: StoreDriver, instruction: SchedulerInstruction
+    ) -> None:
+        """A completion whose job was deleted meanwhile brings nothing back and raises nothing."""
+        job = await driver.add_job(persist_job_data_after_execution=True)
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        await driver.store.delete_job(job.key)
+        await driver.complete(bundle, instruction, data={"a": 1})
+        snapshot = await driver.snapshot()
+        assert (snapshot.jobs, snapshot.triggers, snapshot.firings) == ((), (), ())
+
+    async def test_a_job_that_is_made_anew_while_the_old_one_runs_fires(self, driver: StoreDriver) -> None:
+        """Deleting a running job and scheduling one of the same key leaves nothing behind that keeps it from firing."""
+        job = await driver.add_job(concurrent_execution_disallowed=True)
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        old = await driver.fire_one()
+        await driver.store.delete_job(job.key)
+        await driver.store.schedule_job(job, a_trigger("new", when=at(10)))
+        await driver.complete(old)
+        assert await driver.firings() == []
+        await driver.move_to(at(10))
+        assert (await driver.fire_one()).trigger.key == TriggerKey("new")
+
+    async def test_a_job_that_is_made_anew_does_not_overlap_the_old_run(self, driver: StoreDriver) -> None:
+        """A non-concurrent job that was deleted while it ran, and stored again, waits for the end of that run."""
+        job = await driver.add_job(concurrent_execution_disallowed=True)
+        await driver.add_trigger(job=job)
+        old = await driver.fire_one()
+        await driver.store.delete_job(job.key)
+        await driver.store.schedule_job(job, a_trigger("new"))
+        assert await driver.acquire() == []
+        await driver.complete(old)
+        assert (await driver.fire_one()).trigger.key == TriggerKey("new")
+
+    async def test_the_end_of_an_old_run_leaves_a_new_job_of_its_key_alone(self, driver: StoreDriver) -> None:
+        """The completion of a deleted job's run changes neither data nor triggers of a new job of the same key."""
+        job = await driver.add_job(persist_job_data_after_execution=True)
+        await driver.add_trigger(job=job)
+        old = await driver.fire_one()
+        await driver.store.delete_job(job.key)
+        await driver.store.schedule_job(job, a_trigger())
+        other = await driver.add_trigger("z", job=job)
+        (new,) = await driver.fire_due(1)
+        for instruction in SchedulerInstruction:
+            await driver.complete(old, instruction, data={"stale": True})
+        assert await driver.stored_job(job) == job
+        assert await driver.states(new.trigger, other) == [TriggerState.EXECUTING, TriggerState.NORMAL]
+
+    # Job data -------------------------------------------------------------------------------------------------
+
+    async def test_changed_data_is_kept_when_the_job_asks_for_it(self, driver: StoreDriver) -> None:
+        """Data that a run changed replaces the stored data, and is what the next run sees."""
+        job = await driver.add_job(persist_job_data_after_execution=True, job_data={"runs": 0, "old": 1})
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        await driver.complete(await driver.fire_one(), data={"runs": 1})
+        assert (await driver.stored_job(job)).job_data == {"runs": 1}
+        await driver.advance(60)
+        data = (await driver.fire_one()).job.job_data
+        assert (data, data.changed) == (JobData(runs=1), False)
+
+    async def test_changed_data_is_dropped_when_the_job_does_not_ask(self, driver: StoreDriver) -> None:
+        """Without the flag, what a run did to its data is forgotten."""
+        job = await driver.add_job(job_data={"runs": 0})
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        await driver.complete(await driver.fire_one(), data={"runs": 1})
+        assert (await driver.stored_job(job)).job_data == {"runs": 0}
+
+    async def test_data_that_a_run_did_not_change_is_not_written(self, driver: StoreDriver) -> None:
+        """A run that left its data alone does not undo what somebody else stored meanwhile."""
+        job = await driver.add_job(persist_job_data_after_execution=True, job_data={"runs": 0})
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        await driver.store.add_job(job.with_job_data(JobData(runs=7)), replace=True)
+        await driver.complete(bundle)
+        assert (await driver.stored_job(job)).job_data == {"runs": 7}
+
+    async def test_only_the_data_of_the_job_is_written(self, driver: StoreDriver) -> None:
+        """Writing data back does not undo other changes of the job."""
+        job = await driver.add_job(persist_job_data_after_execution=True, description="old")
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        new = a_job(persist_job_data_after_execution=True, description="new")
+        await driver.store.add_job(new, replace=True)
+        await driver.complete(bundle, data={"a": 1})
+        assert await driver.stored_job(job) == new.with_job_data(JobData(a=1))
+
+    @pytest.mark.parametrize("instruction", SchedulerInstruction, ids=lambda value: value.name)
+    async def test_data_is_kept_whatever_the_run_asked_for(
+        self, driver: StoreDriver, instruction: SchedulerInstruction
+    ) -> None:
+        """Also a run that failed, or that ends its triggers, has its data written back."""
+        job = await driver.add_job(persist_job_data_after_execution=True)
+        await driver.add_trigger(job=job, schedule=every(seconds=60))
+        await driver.complete(await driver.fire_one(), instruction, data={"a": [1, {"b": None}]})
+        assert (await driver.stored_job(job)).job_data == {"a": [1, {"b": None}]}
+
+    async def test_data_that_was_emptied_is_kept_empty(self, driver: StoreDriver) -> None:
+        """A run that takes everything out leaves a job without data."""
+        job = await driver.add_job(persist_job_data_after_execution=True, job_data={"a": 1})
+        await driver.add_trigger(job=job)
+        await driver.complete(await driver.fire_one(), data={})
+        assert (await driver.stored_job(job)).job_data == {}
+
+    async def test_data_that_can_not_be_stored_does_not_keep_a_firing_alive(self, driver: StoreDriver) -> None:
+        """When a run leaves data that is refused, the run ends all the same: the old data stays, and it is told."""
+        job = await driver.add_job(
+            persist_job_data_after_execution=True, concurrent_execution_disallowed=True, job_data={"a": 1}
+        )
+        trigger = await driver.add_trigger(job=job, schedule=every(seconds=60))
+        await driver.complete(await driver.fire_one(), data={"a": object()})
+        assert (await driver.firings(), await driver.state(trigger)) == ([], TriggerState.NORMAL)
+        assert (await driver.stored_job(job)).job_data == {"a": 1}
+        assert len(driver.signaler.errors) == 1
+
+    # Many at once ---------------------------------------------------------------------------------------------
+
+    async def test_completions_of_one_batch_are_each_carried_out(self, driver: StoreDriver) -> None:
+        """Several completions in one call do what they would do one after the other."""
+        job = await driver.add_job(persist_job_data_after_execution=True)
+        names = ("normal", "complete", "error", "deleted")
+        await driver.add_triggers(*names, job=job, schedule=every(seconds=60))
+        bundles = {bundle.trigger.key.name: bundle for bundle in await driver.fire_due()}
+        wanted = (_I.NO_INSTRUCTION, _I.SET_TRIGGER_COMPLETE, _I.SET_TRIGGER_ERROR, _I.DELETE_TRIGGER)
+        done = [
+            JobCompletion(bundles[name].trigger, bundles[name].job, one)
+            for name, one in zip(names, wanted, strict=True)
+        ]
+        await driver.store.triggered_jobs_complete(done)
+        states = [await driver.state(TriggerKey(name)) for name in names]
+        assert states == [_S.NORMAL, _S.COMPLETE, _S.ERROR, _S.NONE]
+        assert await driver.firings() == []
+
+    async def test_a_batch_with_an_unknown_firing(self, driver: StoreDriver) -> None:
+        """A completion that does not count does not disturb those beside it; one that comes twice counts once."""
+        a, b = await driver.add_triggers("a", "b", schedule=every(seconds=60))
+        first, second = await driver.fire_due()
+        await driver.complete(first)
+        done = [JobCompletion(one.trigger, one.job, _I.SET_TRIGGER_COMPLETE) for one in (first, second, second)]
+        await driver.store.triggered_jobs_complete(done)
+        assert await driver.states(a, b) == [TriggerState.NORMAL, TriggerState.COMPLETE]
+
+    async def test_the_last_of_several_data_is_kept(self, driver: StoreDriver) -> None:
+        """Runs of one concurrent job that end together write in the order of the call."""
+        job = await driver.add_job(persist_job_data_after_execution=True)
+        await driver.add_triggers("a", "b", job=job, schedule=every(seconds=60))
+        first, second = await driver.fire_due()
+        changes = [job.with_job_data(JobData()), job.with_job_data(JobData())]
+        for number, bundle in enumerate((first, second)):
+            data = bundle.job.job_data.mutable_copy()
+            data["by"] = number
+            changes[number] = bundle.job.with_job_data(data.frozen())
+        done = [JobCompletion(first.trigger, changes[0], _I.NO_INSTRUCTION)]
+        done.append(JobCompletion(second.trigger, changes[1], _I.NO_INSTRUCTION))
+        await driver.store.triggered_jobs_complete(done)
+        assert (await driver.stored_job(job)).job_data == {"by": 1}
