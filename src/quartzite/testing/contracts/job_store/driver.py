@@ -56,8 +56,8 @@ class StoreDriver:
         return job
 
     async def add_trigger(self, name: str = "trigger", **fields: Any) -> Trigger:
-        """Store a trigger and return it; its job is stored first when it is not there."""
-        trigger = a_trigger(name, **fields)
+        """Store a trigger, due now by default, and return it; its job is stored first when it is not there."""
+        trigger = a_trigger(name, **{"when": self.clock.now(), **fields})
         if not await self.store.check_exists(trigger.job_key):
             await self.store.add_job(a_job(trigger.job_key.name, trigger.job_key.group))
         await self.store.add_trigger(trigger)

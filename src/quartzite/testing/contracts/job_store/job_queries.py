@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -31,7 +31,6 @@ from quartzite.testing.contracts.subjects import OtherJob
 
 __all__ = ["JobQueriesContract"]
 
-Q = TypeVar("Q", bound=PagedQuery)
 _Ask = Callable[[StoreDriver, Any], Awaitable[PagedResult[Any]]]
 _QUERIES: dict[str, tuple[PagedQuery, _Ask]] = {
     "jobs": (JobQuery(), lambda driver, query: driver.store.query_jobs(query)),
@@ -42,6 +41,18 @@ _QUERIES: dict[str, tuple[PagedQuery, _Ask]] = {
     "calendars": (CalendarQuery(), lambda driver, query: driver.store.query_calendar_names(query)),
     "firings": (FireInstanceQuery(), lambda driver, query: driver.store.query_fire_instances(query)),
 }
+_FILTERS = [
+    (StringOperator.EQUALITY, "a_b", "a_b"),
+    (StringOperator.EQUALITY, "A_B", ""),
+    (StringOperator.STARTS_WITH, "a", "a%b a_b ab"),
+    (StringOperator.STARTS_WITH, "_", ""),
+    (StringOperator.ENDS_WITH, "%b", "a%b"),
+    (StringOperator.ENDS_WITH, "B", "AB"),
+    (StringOperator.CONTAINS, "_", "a_b"),
+    (StringOperator.CONTAINS, "É", "É"),
+    (StringOperator.CONTAINS, "é", ""),
+    (StringOperator.ANYTHING, "", "AB a%b a_b ab É"),
+]
 _each_query = pytest.mark.parametrize(("query", "ask"), _QUERIES.values(), ids=_QUERIES)
 
 
@@ -55,12 +66,12 @@ async def _five_of_each(driver: StoreDriver) -> None:
     await driver.store.pause_triggers(GroupMatcher.any_group())
 
 
-async def pages(ask: Callable[[Any], Awaitable[PagedResult[Any]]], query: Q, size: int) -> list[Sequence[Any]]:
+async def pages(driver: StoreDriver, query: PagedQuery, ask: _Ask, size: int) -> list[Sequence[Any]]:
     """Follow ``has_more`` page by page."""
     found: list[Sequence[Any]] = []
     more = True
     while more:
-        page = await ask(replace(query, skip=len(found) * size, take=size))
+        page = await ask(driver, replace(query, skip=len(found) * size, take=size))
         more = page.has_more
         found.append(page.items)
     return found
@@ -77,8 +88,8 @@ class JobQueriesContract(StoreContract):
         await _five_of_each(driver)
         everything = list((await ask(driver, query)).items)
         assert len(everything) == 5
-        for skip in range(7):
-            for take in (*range(7), None):
+        for skip in (0, 1, 4, 5, 6):
+            for take in (0, 1, 4, 5, 6, None):
                 for count in (False, True):
                     page = await ask(driver, replace(query, skip=skip, take=take, include_total_count=count))
                     end = 5 if take is None else skip + take
@@ -86,26 +97,20 @@ class JobQueriesContract(StoreContract):
                     assert page.has_more is (end < 5), (skip, take)
                     assert page.total_count == (5 if count else None), (skip, take)
 
-    @_each_query
-    async def test_an_empty_store_gives_empty_pages(self, driver: StoreDriver, query: PagedQuery, ask: _Ask) -> None:
+    async def test_an_empty_store_gives_empty_pages(self, driver: StoreDriver) -> None:
         """Where nothing is, nothing more follows and the total is 0."""
-        page = await ask(driver, replace(query, include_total_count=True))
-        assert (list(page.items), page.has_more, page.total_count) == ([], False, 0)
+        for name, (query, ask) in _QUERIES.items():
+            page = await ask(driver, replace(query, include_total_count=True))
+            assert (list(page.items), page.has_more, page.total_count) == ([], False, 0), name
 
     @_each_query
-    @pytest.mark.parametrize("size", [1, 2, 3, 5])
-    async def test_the_pages_make_up_the_whole(
-        self, driver: StoreDriver, query: PagedQuery, ask: _Ask, size: int
-    ) -> None:
+    async def test_the_pages_make_up_the_whole(self, driver: StoreDriver, query: PagedQuery, ask: _Ask) -> None:
         """Following ``has_more`` shows every item once and ends with a page that is not empty."""
         await _five_of_each(driver)
-
-        async def one_page(of: PagedQuery) -> PagedResult[Any]:
-            return await ask(driver, of)
-
-        found = await pages(one_page, query, size)
-        assert [item for page in found for item in page] == list((await ask(driver, query)).items)
-        assert len(found) == -(-5 // size)
+        for size in (1, 2, 5):
+            found = await pages(driver, query, ask, size)
+            assert [item for page in found for item in page] == list((await ask(driver, query)).items)
+            assert len(found) == -(-5 // size)
 
     # Jobs -----------------------------------------------------------------------------------------------------
 
@@ -134,34 +139,18 @@ class JobQueriesContract(StoreContract):
             [("a", text) for text in DISCORDANT_NAMES] + [(text, "n") for text in DISCORDANT_NAMES] + [("DEFAULT", "n")]
         )
 
-    @pytest.mark.parametrize(
-        ("operator", "value", "expected"),
-        [
-            (StringOperator.EQUALITY, "a_b", "a_b"),
-            (StringOperator.EQUALITY, "A_B", ""),
-            (StringOperator.STARTS_WITH, "a", "a%b a_b ab"),
-            (StringOperator.STARTS_WITH, "_", ""),
-            (StringOperator.ENDS_WITH, "%b", "a%b"),
-            (StringOperator.ENDS_WITH, "B", "AB"),
-            (StringOperator.CONTAINS, "_", "a_b"),
-            (StringOperator.CONTAINS, "É", "É"),
-            (StringOperator.CONTAINS, "é", ""),
-            (StringOperator.ANYTHING, "", "AB a%b a_b ab É"),
-        ],
-        ids=str,
-    )
-    async def test_jobs_are_filtered_literally(
-        self, driver: StoreDriver, operator: StringOperator, value: str, expected: str
-    ) -> None:
+    async def test_jobs_are_filtered_literally(self, driver: StoreDriver) -> None:
         """Every operator compares by code point, by group as by name, and no character is a wildcard."""
         for text in ("ab", "AB", "a_b", "a%b", "É"):
             await driver.add_job(text, group="g")
             await driver.add_job("n", group=text)
-        by_name = JobQuery(group=GroupMatcher.group_equals("g"), name=NameMatcher(operator, value))
-        by_group = JobQuery(group=GroupMatcher(operator, value), name=NameMatcher.name_equals("n"))
-        names = keys_of((await driver.store.query_jobs(by_name)).items)
-        groups = keys_of((await driver.store.query_jobs(by_group)).items)
-        assert " ".join(key.name for key in names) == " ".join(key.group for key in groups) == expected
+        for operator, value, expected in _FILTERS:
+            by_name = JobQuery(group=GroupMatcher.group_equals("g"), name=NameMatcher(operator, value))
+            by_group = JobQuery(group=GroupMatcher(operator, value), name=NameMatcher.name_equals("n"))
+            names = keys_of((await driver.store.query_jobs(by_name)).items)
+            groups = keys_of((await driver.store.query_jobs(by_group)).items)
+            assert " ".join(key.name for key in names) == expected, (operator, value)
+            assert " ".join(key.group for key in groups) == expected, (operator, value)
 
     async def test_the_total_counts_what_the_filters_select(self, driver: StoreDriver) -> None:
         """The total is neither that of the page nor that of the store; without rows it is counted all the same."""
@@ -185,23 +174,18 @@ class JobQueriesContract(StoreContract):
         assert list(page.items) == [JobGroup(name=name, paused=False) for name in ("Z", "z", "É")]
         assert page.total_count == 3
 
-    @pytest.mark.parametrize(
-        ("query", "expected"),
-        [
+    async def test_job_groups_are_filtered(self, driver: StoreDriver) -> None:
+        """By exact name and by being paused."""
+        await driver.store.schedule_jobs({a_job("j", "a"): [], a_job("j", "b"): []})
+        for query, expected in (
             (JobGroupQuery(name="a"), ["a"]),
             (JobGroupQuery(name="A"), []),
             (JobGroupQuery(paused=False), ["a", "b"]),
             (JobGroupQuery(paused=True), []),
             (JobGroupQuery(name="b", paused=False), ["b"]),
-        ],
-    )
-    async def test_job_groups_are_filtered(
-        self, driver: StoreDriver, query: JobGroupQuery, expected: list[str]
-    ) -> None:
-        """By exact name and by being paused."""
-        await driver.store.schedule_jobs({a_job("j", "a"): [], a_job("j", "b"): []})
-        page = await driver.store.query_job_groups(query)
-        assert [group.name for group in page.items] == expected
+        ):
+            page = await driver.store.query_job_groups(query)
+            assert [group.name for group in page.items] == expected, query
 
     async def test_calendar_names_come_by_code_point(self, driver: StoreDriver) -> None:
         """Names of calendars are listed by code point."""
