@@ -276,6 +276,13 @@ class JobFactory(ABC):
     async def create_job(self, bundle: TriggerFiredBundle, scheduler: Scheduler) -> JobScope:
         """Return the job of a firing, built; refires use it again."""
 
+    def check(self, job_type: JobType) -> None:  # noqa: B027
+        """Find what would keep jobs of a type from being built; asked for declared jobs before anything starts.
+
+        Raises:
+            SchedulerError: naming the job, the reason and the remedy.
+        """
+
     async def return_job(self, scope: JobScope, error: BaseException | None) -> None:  # noqa: B027
         """Close what was opened for the firing; ``error`` is how the last run ended."""
 
