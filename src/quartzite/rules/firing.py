@@ -13,7 +13,7 @@ from quartzite.model.states import StoredTriggerState
 from quartzite.rules.states import StoredFiringState
 from quartzite.triggers.base import Trigger
 
-__all__ = ["FirePlan", "FiredRow", "FiringRow", "claimed_pin", "plan_firing", "state_after_firing"]
+__all__ = ["FirePlan", "FiredRow", "FiringRow", "claimed_pin", "may_fire", "plan_firing", "state_after_firing"]
 
 _S = StoredTriggerState
 
@@ -85,9 +85,23 @@ class FirePlan(NamedTuple):
     previous_time: datetime | None
 
 
-def may_fire(row: FiringRow | None) -> bool:
-    """Tell whether an acquired trigger may still fire: it is acquired, by this claim, and its job is there."""
-    return row is not None and row.claimed and row.state is _S.ACQUIRED and row.job is not None
+def may_fire(row: FiringRow | None, acquired: Trigger) -> bool:
+    """Tell whether an acquired trigger may still fire.
+
+    It is acquired by this very claim, its job is there, and its next fire time is the one that was claimed: a trigger
+    whose time was changed meanwhile must be acquired again, at that time.
+
+    Args:
+        row: What is stored; None when the trigger is gone.
+        acquired: The trigger as it was acquired.
+    """
+    return (
+        row is not None
+        and row.claimed
+        and row.state is _S.ACQUIRED
+        and row.job is not None
+        and row.trigger.next_fire_time == acquired.next_fire_time
+    )
 
 
 def state_after_firing(job: JobDetail, next_fire_time: datetime | None) -> StoredTriggerState:

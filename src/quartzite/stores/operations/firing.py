@@ -38,11 +38,11 @@ class _Planner:
 
     def plan(self, acquired: Trigger, row: FiringRow | None) -> FirePlan | Exception | None:
         """Return what the firing does, None when it does not happen, or what its trigger's arithmetic raised."""
-        if row is None or row.job is None or not may_fire(row) or acquired.fire_instance_id in self.planned:
+        if row is None or row.job is None or not may_fire(row, acquired):
+            return None
+        if acquired.fire_instance_id in self.planned:
             return None
         trigger, job = row.trigger, row.job
-        if trigger.next_fire_time != acquired.next_fire_time:
-            return None  # its time was changed after it was acquired: it must be acquired at the new one
         calendar = None
         if trigger.calendar_name is not None:
             calendar = self.calendars.get(trigger.calendar_name)
