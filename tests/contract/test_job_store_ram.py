@@ -1,4 +1,4 @@
-"""The store in memory keeps the contract of job stores."""
+"""The store in memory keeps the contract of job stores, bare and decorated."""
 
 from __future__ import annotations
 
@@ -6,22 +6,8 @@ from typing import ClassVar
 
 import pytest
 
-from quartzite.abc import JobStore
-from quartzite.serialization.json import JsonSerializer
-from quartzite.stores.ram import RamJobStore
-from quartzite.testing.contracts import Capability, JobStoreContract, MakeStore, StoreParts
-
-
-async def ram_store(parts: StoreParts) -> JobStore:
-    """Return an initialized store in memory."""
-    store = RamJobStore(
-        clock=parts.clock,
-        signaler=parts.signaler,
-        serializer=JsonSerializer(),
-        misfire_threshold=parts.misfire_threshold,
-    )
-    await store.initialize(parts.identity)
-    return store
+from quartzite.testing.contracts import Capability, JobStoreContract, MakeStore
+from tests.contract.subjects import decorated_store, ram_store
 
 
 class TestRamJobStore(JobStoreContract):
@@ -33,3 +19,14 @@ class TestRamJobStore(JobStoreContract):
     def make_store(self) -> MakeStore:
         """How the store is made."""
         return ram_store
+
+
+class TestDecoratedJobStore(JobStoreContract):
+    """RamJobStore behind decorators that forward everything."""
+
+    capabilities: ClassVar = frozenset({Capability.CUSTOM_TRIGGERS})
+
+    @pytest.fixture
+    def make_store(self) -> MakeStore:
+        """How the store is made."""
+        return decorated_store

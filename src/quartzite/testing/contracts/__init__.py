@@ -21,7 +21,6 @@ import pytest
 pytest.register_assert_rewrite("quartzite.testing.contracts.job_store")
 
 from quartzite.testing.contracts.capabilities import Capability, Contract, requires  # noqa: E402
-from quartzite.testing.contracts.clock import ManualClock  # noqa: E402
 from quartzite.testing.contracts.job_store import (  # noqa: E402
     JobStoreContract,
     MakeDriver,
@@ -37,7 +36,6 @@ __all__ = [
     "JobStoreContract",
     "MakeDriver",
     "MakeStore",
-    "ManualClock",
     "StoreContract",
     "StoreDriver",
     "StoreParts",

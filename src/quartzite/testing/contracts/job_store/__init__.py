@@ -7,12 +7,14 @@ from quartzite.testing.contracts.job_store.base import MakeDriver, MakeStore, St
 from quartzite.testing.contracts.job_store.calendars import CalendarsContract
 from quartzite.testing.contracts.job_store.cluster import ClusterContract
 from quartzite.testing.contracts.job_store.completion import CompletionContract
+from quartzite.testing.contracts.job_store.details import DetailsContract
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.testing.contracts.job_store.endurance import EnduranceContract
 from quartzite.testing.contracts.job_store.exclusive import ExclusiveContract
 from quartzite.testing.contracts.job_store.firing import FiringContract
 from quartzite.testing.contracts.job_store.groups import GroupsContract
 from quartzite.testing.contracts.job_store.isolation import IsolationContract
+from quartzite.testing.contracts.job_store.job_data import JobDataContract
 from quartzite.testing.contracts.job_store.job_queries import JobQueriesContract
 from quartzite.testing.contracts.job_store.jobs import JobsContract
 from quartzite.testing.contracts.job_store.life import LifeContract
@@ -32,11 +34,13 @@ __all__ = [
     "CalendarsContract",
     "ClusterContract",
     "CompletionContract",
+    "DetailsContract",
     "EnduranceContract",
     "ExclusiveContract",
     "FiringContract",
     "GroupsContract",
     "IsolationContract",
+    "JobDataContract",
     "JobQueriesContract",
     "JobStoreContract",
     "JobsContract",
@@ -64,11 +68,13 @@ class JobStoreContract(
     JobsContract,
     TriggersContract,
     ReplacingContract,
+    DetailsContract,
     SchedulingContract,
     AcquisitionContract,
     LimitsContract,
     FiringContract,
     CompletionContract,
+    JobDataContract,
     ExclusiveContract,
     StatesContract,
     PausingContract,

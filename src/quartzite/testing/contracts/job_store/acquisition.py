@@ -87,7 +87,7 @@ class AcquisitionContract(StoreContract):
         await driver.add_triggers("a", "b", "c", schedule=every(seconds=1))
         for _ in range(5):
             ids += [bundle.fire_instance_id for bundle in await driver.run_due()]
-            await driver.advance(1)
+            driver.advance(1)
         assert len(ids) == len(set(ids)) == 15
         assert all(0 < len(one) <= 140 for one in ids)
 
@@ -115,7 +115,7 @@ class AcquisitionContract(StoreContract):
         for bundle in bundles:
             await driver.complete(bundle, ends.get(bundle.trigger.key, SchedulerInstruction.NO_INSTRUCTION))
         await driver.store.pause_trigger(paused.key)
-        await driver.advance(1)
+        driver.advance(1)
         assert keys_of(await driver.acquire()) == [normal.key]
 
     # The time window ------------------------------------------------------------------------------------------

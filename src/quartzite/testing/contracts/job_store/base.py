@@ -14,8 +14,8 @@ import pytest_asyncio
 
 from quartzite.abc import JobStore
 from quartzite.model.identity import SchedulerIdentity
+from quartzite.testing.clock import FakeClock
 from quartzite.testing.contracts.capabilities import Contract
-from quartzite.testing.contracts.clock import ManualClock
 from quartzite.testing.contracts.job_store.content import START
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.testing.signaler import RecordingSignaler
@@ -32,13 +32,14 @@ class StoreParts:
     Attributes:
         identity: Whom the store is for. The scheduler name is one that no other test uses, so stores may share a
             database. A persistent store that is made again for the same name finds its data.
-        clock: The only time that the store may know.
+        clock: The only time that the store may know. The tests move it by jumps, which wake no background work, so
+            that each step of theirs is the only one.
         signaler: Whom the store tells.
         misfire_threshold: How late a trigger may be before that is a misfire.
     """
 
     identity: SchedulerIdentity
-    clock: ManualClock
+    clock: FakeClock
     signaler: RecordingSignaler
     misfire_threshold: timedelta
 
@@ -85,7 +86,7 @@ class StoreContract(Contract):
         """What the stores of the test are made of."""
         return StoreParts(
             identity=SchedulerIdentity(scheduler_name=f"contract {next(_numbers)} {uuid4()}", instance_id="node-1"),
-            clock=ManualClock(START),
+            clock=FakeClock(START),
             signaler=RecordingSignaler(),
             misfire_threshold=self.misfire_threshold,
         )

@@ -98,7 +98,7 @@ class CalendarsContract(StoreContract):
         trigger = await _daily(driver)
         await driver.store.add_calendar("c", _TUESDAY_OFF.with_excluded(date(2026, 1, 7)), replace=True)
         assert (await driver.stored(trigger)).next_fire_time == at(86400)
-        await driver.move_to(at(86400))
+        driver.move_to(at(86400))
         assert (await driver.fire_one()).next_fire_time == at(3 * 86400)
 
     async def test_triggers_are_updated_when_that_is_asked_for(self, driver: StoreDriver) -> None:
@@ -130,29 +130,29 @@ class CalendarsContract(StoreContract):
         await driver.store.add_calendar("c", _EMPTY)
         await _daily(driver)
         await driver.store.add_calendar("c", _TUESDAY_OFF, replace=True, update_triggers=True)
-        await driver.move_to(at(86400))
+        driver.move_to(at(86400))
         assert await driver.acquire() == []
-        await driver.move_to(at(2 * 86400))
+        driver.move_to(at(2 * 86400))
         assert (await driver.fire_one()).scheduled_fire_time == at(2 * 86400)
 
     async def test_a_reservation_is_void_when_its_time_is_changed(self, driver: StoreDriver) -> None:
         """A trigger that was reserved for a time which a new calendar excludes does not fire then, nor early."""
         await driver.store.add_calendar("c", _EMPTY)
         await _daily(driver)
-        await driver.move_to(at(86400 - 10))
+        driver.move_to(at(86400 - 10))
         (acquired,) = await driver.acquire(until=at(86400))
         await driver.store.add_calendar("c", _TUESDAY_OFF, replace=True, update_triggers=True)
-        await driver.move_to(at(86400))
+        driver.move_to(at(86400))
         assert await driver.is_refused(acquired)
         await driver.store.release_acquired_trigger(acquired)
-        await driver.move_to(at(2 * 86400))
+        driver.move_to(at(2 * 86400))
         assert (await driver.fire_one()).scheduled_fire_time == at(2 * 86400)
 
     async def test_a_misfire_respects_the_calendar(self, driver: StoreDriver) -> None:
         """The time that a misfired trigger goes on at is one that its calendar includes."""
         await driver.store.add_calendar("c", _TUESDAY_OFF)
         trigger = await driver.add_trigger(schedule=every(_DAY), calendar_name="c")
-        await driver.advance(driver.too_late)
+        driver.advance(driver.too_late)
         await self.handle_misfires(driver)
         assert (await driver.stored(trigger)).next_fire_time == at(2 * 86400)
 

@@ -12,7 +12,7 @@ from quartzite.model.preferred_node import PreferredNode
 from quartzite.model.states import FiredState, TriggerState
 from quartzite.testing.contracts.capabilities import Capability, requires
 from quartzite.testing.contracts.job_store.base import MakeDriver, StoreContract
-from quartzite.testing.contracts.job_store.content import at, keys_of
+from quartzite.testing.contracts.job_store.content import keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.triggers.simple import every
 
@@ -110,6 +110,6 @@ class ClusterContract(StoreContract):
         """The node that fires an automatically pinned trigger first keeps it while it lives."""
         trigger = await driver.add_trigger(schedule=every(seconds=60), preferred_node=PreferredNode.AUTO)
         await peer.run_due()
-        await driver.move_to(at(60))
+        await driver.clock.advance(seconds=60)
         assert await driver.acquire() == []
         assert keys_of(await peer.acquire()) == [trigger.key]

@@ -15,7 +15,7 @@ from quartzite.model.job_data import MutableJobData
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.query import FireInstance, FireInstanceQuery, TriggerHeader, TriggerQuery
 from quartzite.model.states import SchedulerInstruction, TriggerState
-from quartzite.testing.contracts.clock import ManualClock
+from quartzite.testing.clock import FakeClock
 from quartzite.testing.contracts.job_store.content import a_job, a_trigger
 from quartzite.testing.contracts.job_store.snapshot import Snapshot, take_snapshot
 from quartzite.testing.signaler import RecordingSignaler
@@ -38,7 +38,7 @@ class StoreDriver:
     """
 
     store: JobStore
-    clock: ManualClock
+    clock: FakeClock
     signaler: RecordingSignaler
     misfire_threshold: timedelta
 
@@ -132,13 +132,13 @@ class StoreDriver:
             await self.complete(bundle, bundle.trigger.execution_complete(None))
         return bundles
 
-    async def advance(self, by: timedelta | float) -> None:
-        """Move the clock on, by a span or by seconds."""
-        await self.clock.advance(by if isinstance(by, timedelta) else timedelta(seconds=by))
+    def advance(self, by: timedelta | float) -> None:
+        """Move the time on, by a span or by seconds; who sleeps in the background does not notice."""
+        self.clock.jump(by if isinstance(by, timedelta) else timedelta(seconds=by))
 
-    async def move_to(self, moment: datetime) -> None:
-        """Move the clock on to an instant."""
-        await self.clock.advance(moment - self.clock.now())
+    def move_to(self, moment: datetime) -> None:
+        """Move the time on to an instant; who sleeps in the background does not notice."""
+        self.clock.set(moment)
 
     # What can be seen -----------------------------------------------------------------------------------------
 

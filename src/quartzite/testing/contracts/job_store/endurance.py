@@ -32,7 +32,7 @@ class EnduranceContract(StoreContract):
                 fired += [(bundle.scheduled_fire_time, -bundle.trigger.priority) for bundle in bundles]
                 for bundle in bundles:
                     await driver.complete(bundle)
-            await driver.advance(0.5)
+            driver.advance(0.5)
         expected = [(at(second), -p) for p in periods.values() for second in range(0, 31, p)]
         assert fired == sorted(expected)
 
@@ -51,7 +51,7 @@ class EnduranceContract(StoreContract):
             assert len(bundles) <= (running is None)
             for running in bundles:
                 runs[running.trigger.key.name] += 1
-            await driver.advance(1)
+            driver.advance(1)
         assert runs == {"a": 10, "b": 10}
 
     async def test_reservations_ahead_fire_at_their_times(self, driver: StoreDriver) -> None:
@@ -62,7 +62,7 @@ class EnduranceContract(StoreContract):
         assert len(acquired) == 10
         for trigger in acquired:
             assert trigger.next_fire_time is not None
-            await driver.move_to(trigger.next_fire_time)
+            driver.move_to(trigger.next_fire_time)
             (bundle,) = await driver.fire(trigger)
             assert bundle.fire_time == bundle.scheduled_fire_time == trigger.next_fire_time
 

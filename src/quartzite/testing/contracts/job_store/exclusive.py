@@ -49,7 +49,7 @@ class ExclusiveContract(StoreContract):
         bundle, siblings = await _running(driver, "a", "b")
         assert await driver.state(bundle.trigger) is TriggerState.EXECUTING
         assert await driver.states(*siblings) == [TriggerState.BLOCKED] * 2
-        await driver.advance(60)
+        driver.advance(60)
         assert await driver.acquire() == []
 
     async def test_a_run_blocks_no_other_job(self, driver: StoreDriver) -> None:
@@ -180,7 +180,7 @@ class ExclusiveContract(StoreContract):
         await driver.add_trigger("own", job=job)
         bundle = await driver.fire_one()
         await driver.store.reset_trigger_from_error_state(trigger.key)
-        await driver.advance(1)
+        driver.advance(1)
         assert await driver.acquire() == []
         await driver.complete(bundle)
         assert keys_of(await driver.acquire()) == [trigger.key]
@@ -218,7 +218,7 @@ class ExclusiveContract(StoreContract):
         job = await driver.add_job(concurrent_execution_disallowed=True)
         trigger = await driver.add_trigger(job=job, schedule=every(seconds=3))
         bundle = await driver.fire_one()
-        await driver.advance(driver.too_late.total_seconds() + 3)
+        driver.advance(driver.too_late.total_seconds() + 3)
         await driver.complete(bundle)
         await self.handle_misfires(driver)
         assert driver.signaler.misfires == [(trigger.key, at(3))]

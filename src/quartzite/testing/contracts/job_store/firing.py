@@ -41,7 +41,7 @@ class FiringContract(StoreContract):
         """The bundle has the job and the advanced trigger as stored, and the four times of the firing."""
         trigger = await driver.add_trigger(schedule=every(seconds=60), job_data={"a": 1})
         await driver.run_due()
-        await driver.move_to(at(60.5))
+        driver.move_to(at(60.5))
         bundle = await driver.fire_one()
         assert bundle == TriggerFiredBundle(
             job=await driver.stored_job(JobKey("job")),
@@ -86,7 +86,7 @@ class FiringContract(StoreContract):
         while driver.clock.now() <= at(60):
             fired = await driver.run_due()
             seen += [(one.trigger.key.name, (one.scheduled_fire_time - at(0)).total_seconds()) for one in fired]
-            await driver.advance(2.5)
+            driver.advance(2.5)
         assert seen == [
             ("cron", 0), ("simple", 0), ("cron", 20), ("simple", 25), ("cron", 40), ("simple", 50), ("cron", 60),
         ]  # fmt: skip
@@ -170,7 +170,7 @@ class FiringContract(StoreContract):
         """One trigger may have several firings at once; it reports EXECUTING until the last one has ended."""
         trigger = await driver.add_trigger(schedule=every(seconds=1))
         first = await driver.fire_one()
-        await driver.advance(1)
+        driver.advance(1)
         second = await driver.fire_one()
         assert len(await driver.firings()) == 2
         await driver.complete(first)
@@ -188,7 +188,7 @@ class FiringContract(StoreContract):
         await driver.add_trigger(schedule=every(seconds=60), when=at(10))
         (acquired,) = await driver.acquire(until=at(30), window=timedelta(seconds=5))
         assert acquired.next_fire_time == at(10)
-        await driver.move_to(at(10))
+        driver.move_to(at(10))
         (bundle,) = await driver.fire(acquired)
         assert (bundle.fire_time, bundle.scheduled_fire_time, bundle.next_fire_time) == (at(10), at(10), at(70))
 
@@ -210,7 +210,7 @@ class FiringContract(StoreContract):
             if result.bundle is not None:
                 await driver.complete(result.bundle)
         assert await driver.firings() == []
-        await driver.advance(1)
+        driver.advance(1)
         assert len(await driver.acquire()) == len(good)
 
     async def test_a_calendar_skips_times_and_moves_none(self, driver: StoreDriver) -> None:
@@ -221,10 +221,10 @@ class FiringContract(StoreContract):
         trigger = await driver.add_trigger(
             schedule=every(hours=11), when=friday_noon, calendar=weekdays, calendar_name="weekdays"
         )
-        await driver.move_to(friday_noon)
+        driver.move_to(friday_noon)
         (first,) = await driver.run_due()
         assert first.calendar == weekdays
-        await driver.advance(timedelta(hours=11))
+        driver.advance(timedelta(hours=11))
         (second,) = await driver.run_due()
         assert second.next_fire_time == friday_noon + 6 * timedelta(hours=11)
         assert (await driver.stored(trigger)).next_fire_time == friday_noon + 6 * timedelta(hours=11)

@@ -67,7 +67,7 @@ class IsolationContract(StoreContract):
         await driver.complete(bundle)
         assert (await driver.stored_job(job)).job_data == _DATA
         assert (await driver.stored(trigger)).job_data == _DATA
-        await driver.advance(1)
+        driver.advance(1)
         bundle = await driver.fire_one()
         assert (bundle.job.job_data, bundle.trigger.job_data) == (JobData(_DATA), JobData(_DATA))
 
@@ -127,14 +127,18 @@ class IsolationContract(StoreContract):
 _Cause = Callable[[], Awaitable[object]]
 
 
+async def _moved(driver: StoreDriver, by: timedelta) -> None:
+    driver.advance(by)
+
+
 async def _late(driver: StoreDriver) -> _Cause:
     await driver.add_trigger(schedule=every(seconds=1))
-    return lambda: driver.advance(driver.too_late)
+    return lambda: _moved(driver, driver.too_late)
 
 
 async def _late_for_ever(driver: StoreDriver) -> _Cause:
     await driver.add_trigger(schedule=every(seconds=1), end_time=at(2))
-    return lambda: driver.advance(driver.too_late + timedelta(seconds=2))
+    return lambda: _moved(driver, driver.too_late + timedelta(seconds=2))
 
 
 async def _last_trigger(driver: StoreDriver) -> _Cause:
@@ -157,7 +161,7 @@ async def _run_that_ends_all_in_error(driver: StoreDriver) -> _Cause:
 async def _resumed_late(driver: StoreDriver) -> _Cause:
     await driver.add_trigger(schedule=every(seconds=1))
     await driver.store.pause_all()
-    await driver.advance(60)
+    driver.advance(60)
     return lambda: driver.store.resume_triggers(GroupMatcher.any_group())
 
 

@@ -50,7 +50,7 @@ class MisfiresContract(StoreContract):
     ) -> None:
         """A trigger that missed its times goes on as its instruction says, and its firing knows the missed time."""
         trigger = await driver.add_trigger(schedule=schedule)
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         stored = await driver.stored(trigger)
         assert stored.next_fire_time == (_NOW if next_time is None else at(next_time))
@@ -58,12 +58,12 @@ class MisfiresContract(StoreContract):
             assert stored.repeat_count - stored.times_triggered == left
         assert await driver.state(trigger) is TriggerState.NORMAL
         assert driver.signaler.misfires == [(trigger.key, at(0))]
-        await driver.move_to(_NOW if next_time is None else at(next_time))
+        driver.move_to(_NOW if next_time is None else at(next_time))
         (bundle,) = await driver.run_due()
         assert bundle.scheduled_fire_time == (at(0) if next_time is None else at(next_time))
         assert bundle.fire_time == driver.clock.now()
         if left != 0:
-            await driver.move_to(bundle.next_fire_time or at(0))
+            driver.move_to(bundle.next_fire_time or at(0))
             (following,) = await driver.run_due()
             assert following.scheduled_fire_time == bundle.next_fire_time
 
@@ -71,12 +71,12 @@ class MisfiresContract(StoreContract):
         """Late by the threshold is not too late and fires as scheduled; a microsecond more is a misfire."""
         schedule = _CRON.with_misfire_instruction(MisfireInstruction.DO_NOTHING)
         trigger = await driver.add_trigger(schedule=schedule)
-        await driver.advance(driver.misfire_threshold)
+        driver.advance(driver.misfire_threshold)
         await self.handle_misfires(driver)
         (acquired,) = await driver.acquire()
         assert acquired.next_fire_time == at(0)
         await driver.store.release_acquired_trigger(acquired)
-        await driver.advance(timedelta(microseconds=1))
+        driver.advance(timedelta(microseconds=1))
         await self.handle_misfires(driver)
         assert await driver.acquire() == []
         assert driver.signaler.misfires == [(trigger.key, at(0))]
@@ -89,20 +89,20 @@ class MisfiresContract(StoreContract):
         threshold = driver.misfire_threshold
         schedule = every(2 * threshold).with_misfire_instruction(_Simple.NEXT_WITH_REMAINING_COUNT)
         await driver.add_trigger(schedule=schedule)
-        await driver.advance(late * threshold)
+        driver.advance(late * threshold)
         await self.handle_misfires(driver)
         assert len(await driver.acquire()) == runs
 
     async def test_a_misfired_trigger_is_not_reserved_at_its_old_time(self, driver: StoreDriver) -> None:
         """Whoever acquires without waiting for the misfires gets no trigger at a time that it missed."""
         await driver.add_trigger(schedule=_CRON.with_misfire_instruction(MisfireInstruction.DO_NOTHING))
-        await driver.advance(driver.too_late)
+        driver.advance(driver.too_late)
         assert await driver.acquire() == []
 
     async def test_a_misfire_is_told_once(self, driver: StoreDriver) -> None:
         """Dealt with once, a missed time is not told again."""
         await driver.add_trigger(schedule=_EVERY_MINUTE)
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         for _ in range(3):
             await self.handle_misfires(driver)
             await driver.acquire()
@@ -111,14 +111,14 @@ class MisfiresContract(StoreContract):
     async def test_a_misfire_changes_nothing_else(self, driver: StoreDriver) -> None:
         """Besides its times a misfired trigger is as it was."""
         trigger = await driver.add_trigger(schedule=_EVERY_MINUTE, description="d", job_data={"a": 1}, priority=3)
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         assert await driver.stored(trigger) == trigger.update_after_misfire(None, _NOW)
 
     async def test_ignoring_misfires_fires_every_missed_time(self, driver: StoreDriver) -> None:
         """A trigger that never misfires catches up, one missed time after the other, with their own times."""
         await driver.add_trigger(schedule=_EVERY_MINUTE.with_misfire_instruction(_Simple.IGNORE_MISFIRES))
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         times = []
         while bundles := await driver.run_due():
@@ -130,7 +130,7 @@ class MisfiresContract(StoreContract):
         """A misfired trigger without a further time is COMPLETE, and that is told once."""
         schedule = _CRON.with_misfire_instruction(MisfireInstruction.DO_NOTHING)
         trigger = await driver.add_trigger(schedule=schedule, end_time=at(100))
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         assert await driver.state(trigger) is TriggerState.COMPLETE
         assert keys_of(driver.signaler.finalized) == [trigger.key]
@@ -140,7 +140,7 @@ class MisfiresContract(StoreContract):
         """However many triggers are late, each is dealt with and told once."""
         names = [f"{number:03}" for number in range(70)]
         triggers = await driver.add_triggers(*names, schedule=_EVERY_MINUTE)
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         assert sorted(driver.signaler.misfires) == [(trigger.key, at(0)) for trigger in triggers]
         assert {header.next_fire_time for header in await driver.headers()} == {at(180)}
@@ -149,7 +149,7 @@ class MisfiresContract(StoreContract):
         """A trigger that was reserved in time fires as scheduled, however long its node takes."""
         await driver.add_trigger(schedule=_EVERY_MINUTE)
         acquired = await driver.acquire_one()
-        await driver.advance(driver.too_late)
+        driver.advance(driver.too_late)
         await self.handle_misfires(driver)
         (bundle,) = await driver.fire(acquired)
         assert bundle.scheduled_fire_time == at(0)
@@ -159,7 +159,7 @@ class MisfiresContract(StoreContract):
         """Whatever becomes of a late trigger that names a calendar which is not stored, the others are dealt with."""
         bad = await driver.add_trigger("a", schedule=_EVERY_MINUTE, calendar_name="gone")
         good = await driver.add_trigger("b", schedule=_EVERY_MINUTE)
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         assert (await driver.stored(good)).next_fire_time == at(180)
         assert bad.key not in keys_of(await driver.acquire())
@@ -168,10 +168,10 @@ class MisfiresContract(StoreContract):
         """A cron trigger that does nothing about missed times runs at the next one, not for those before the start."""
         schedule = cron("0/15 * * * * ?").with_misfire_instruction(MisfireInstruction.DO_NOTHING)
         trigger = await driver.add_trigger(schedule=schedule, when=at(-10))
-        await driver.move_to(at(42))
+        driver.move_to(at(42))
         await self.handle_misfires(driver)
         assert await driver.acquire() == []
-        await driver.move_to(at(45))
+        driver.move_to(at(45))
         assert (await driver.fire_one()).scheduled_fire_time == at(45)
         assert driver.signaler.misfires == [(trigger.key, at(0))]
 
@@ -182,7 +182,7 @@ class MisfiresContract(StoreContract):
         key = TriggerKey("broken")
         broken = UnmisfirableTrigger(key=key, job_key=good[0].job_key, start_time=at(0), next_fire_time=at(0))
         await driver.store.add_trigger(broken)
-        await driver.move_to(_NOW)
+        driver.move_to(_NOW)
         await self.handle_misfires(driver)
         assert await driver.state(key) is TriggerState.ERROR
         assert (driver.signaler.triggers_in_error, len(driver.signaler.errors)) == ([key], 1)

@@ -67,7 +67,7 @@ class PausingContract(StoreContract):
         """A trigger that is paused and resumed before its time comes is as it was."""
         trigger = await driver.add_trigger(schedule=every(seconds=60), when=at(60))
         await driver.store.pause_trigger(trigger.key)
-        await driver.advance(30)
+        driver.advance(30)
         await driver.store.resume_trigger(trigger.key)
         assert await driver.stored(trigger) == trigger
         assert driver.signaler.misfired == []
@@ -76,7 +76,7 @@ class PausingContract(StoreContract):
         """While it is paused, a trigger's missed times are left alone."""
         trigger = await driver.add_trigger(schedule=every(seconds=60))
         await driver.store.pause_trigger(trigger.key)
-        await driver.advance(3600)
+        driver.advance(3600)
         await self.handle_misfires(driver)
         assert await driver.stored(trigger) == trigger
         assert driver.signaler.misfired == []
@@ -120,7 +120,7 @@ class PausingContract(StoreContract):
         schedule = _HOURLY.with_misfire_instruction(MisfireInstruction.DO_NOTHING)
         trigger = await driver.add_trigger(schedule=schedule, when=at(600))
         await driver.store.pause_trigger(trigger.key)
-        await driver.move_to(at(2 * 3600 + 55 * 60))
+        driver.move_to(at(2 * 3600 + 55 * 60))
         await driver.store.resume_trigger(trigger.key)
         assert await driver.acquire() == []
         assert (await driver.stored(trigger)).next_fire_time == at(3 * 3600)
@@ -130,7 +130,7 @@ class PausingContract(StoreContract):
         trigger = await driver.add_trigger(schedule=_HOURLY, when=at(600))
         await driver.store.pause_trigger(trigger.key)
         now = at(2 * 3600 + 55 * 60)
-        await driver.move_to(now)
+        driver.move_to(now)
         await driver.store.resume_trigger(trigger.key)
         (bundle,) = await driver.run_due()
         assert (bundle.fire_time, bundle.scheduled_fire_time) == (now, at(3600))
@@ -142,7 +142,7 @@ class PausingContract(StoreContract):
         """However a trigger is resumed, listeners hear once of the time it missed, even one just missed."""
         trigger = await driver.add_trigger(schedule=every(seconds=60))
         await driver.store.pause_trigger(trigger.key)
-        await driver.advance(timedelta(milliseconds=1))
+        driver.advance(timedelta(milliseconds=1))
         for _ in range(2):
             if by == "trigger":
                 await driver.store.resume_trigger(trigger.key)
@@ -161,7 +161,7 @@ class PausingContract(StoreContract):
             schedule=_HOURLY.with_misfire_instruction(MisfireInstruction.DO_NOTHING), when=at(0), end_time=at(3700)
         )
         await driver.store.pause_trigger(trigger.key)
-        await driver.move_to(at(2 * 3600))
+        driver.move_to(at(2 * 3600))
         await driver.store.resume_trigger(trigger.key)
         assert await driver.state(trigger) is TriggerState.COMPLETE
         assert keys_of(driver.signaler.finalized) == [trigger.key]
@@ -172,7 +172,7 @@ class PausingContract(StoreContract):
         schedule = every(seconds=60).with_misfire_instruction(MisfireInstruction.IGNORE_MISFIRES)
         trigger = await driver.add_trigger(schedule=schedule)
         await driver.store.pause_trigger(trigger.key)
-        await driver.move_to(at(130))
+        driver.move_to(at(130))
         await driver.store.resume_trigger(trigger.key)
         fired = [(await driver.run_due())[0].scheduled_fire_time for _ in range(3)]
         assert fired == [at(0), at(60), at(120)]
@@ -183,7 +183,7 @@ class PausingContract(StoreContract):
         trigger = await driver.add_trigger(schedule=every(seconds=60))
         await driver.store.scheduler_paused()
         await driver.store.pause_trigger(trigger.key)
-        await driver.advance(30)
+        driver.advance(30)
         await driver.store.resume_trigger(trigger.key)
         assert await driver.state(trigger) is TriggerState.NORMAL
         assert (await driver.stored(trigger)).next_fire_time == at(0)
@@ -192,7 +192,7 @@ class PausingContract(StoreContract):
     async def test_resuming_a_trigger_that_is_not_paused_is_no_misfire(self, driver: StoreDriver) -> None:
         """A late trigger that is not paused is left to the misfire rules, with their threshold."""
         trigger = await driver.add_trigger(schedule=every(seconds=60))
-        await driver.advance(1)
+        driver.advance(1)
         await driver.store.resume_trigger(trigger.key)
         assert await driver.stored(trigger) == trigger
         assert driver.signaler.misfired == []
@@ -210,7 +210,7 @@ class PausingContract(StoreContract):
         """A one-shot whose time passed while it was paused fires once when it is resumed."""
         trigger = await driver.add_trigger(when=at(10))
         await driver.store.pause_trigger(trigger.key)
-        await driver.move_to(at(3600))
+        driver.move_to(at(3600))
         await driver.store.resume_trigger(trigger.key)
         (bundle,) = await driver.run_due()
         assert (bundle.fire_time, bundle.scheduled_fire_time) == (at(3600), at(10))

@@ -137,7 +137,7 @@ class RecoveryContract(StoreContract):
             "t", group="g", job=job, when=at(-2), priority=7, job_data={"a": 1}, schedule=every(days=1)
         )
         await driver.fire_one()
-        await driver.advance(3600)
+        driver.advance(3600)
         again = await _after_a_crash(make_driver)
         bundle = await again.fire_one()
         assert (bundle.recovering, bundle.job, bundle.trigger.priority) == (True, job, 7)
@@ -156,7 +156,7 @@ class RecoveryContract(StoreContract):
         await driver.fire_one()
         again = await _after_a_crash(make_driver)
         assert (await again.acquire(), await again.firings()) == ([], [])
-        await again.move_to(at(60))
+        again.move_to(at(60))
         assert (await again.fire_one()).scheduled_fire_time == at(60)
 
     async def test_a_recovery_trigger_can_be_taken_away_before_the_start(
@@ -184,7 +184,7 @@ class RecoveryContract(StoreContract):
         """What came due while nobody ran is dealt with by its misfire instruction."""
         nothing = every(seconds=60).with_misfire_instruction(MisfireInstruction.IGNORE_MISFIRES)
         smart, ignoring = await driver.add_trigger("smart"), await driver.add_trigger("ignoring", schedule=nothing)
-        await driver.advance(timedelta(seconds=90))
+        driver.advance(timedelta(seconds=90))
         again = await _after_a_crash(make_driver)
         await self.handle_misfires(again)
         times = {trigger.key: trigger.next_fire_time for trigger in await again.acquire()}
@@ -202,7 +202,7 @@ class RecoveryContract(StoreContract):
         await again.complete(bundle, bundle.trigger.execution_complete(None))
         await again.store.resume_all()
         assert [group for group in (await again.snapshot()).paused_groups if group.paused] == []
-        await again.move_to(at(86400))
+        again.move_to(at(86400))
         await again.fire_one()
         once_more = await _after_a_crash(make_driver)
         assert (await once_more.fire_one()).trigger.key.group == RECOVERY_GROUP

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from quartzite.errors import InvalidValueError, JobPersistenceError, ObjectAlreadyExistsError
-from quartzite.model.job_data import JobData
+from quartzite.errors import JobPersistenceError, ObjectAlreadyExistsError
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.matchers import GroupMatcher
 from quartzite.model.states import SchedulerInstruction, TriggerState
-from quartzite.model.trigger_details import TriggerDetailsUpdate
 from quartzite.testing.contracts.job_store.base import StoreContract
-from quartzite.testing.contracts.job_store.content import a_trigger, at, plain
+from quartzite.testing.contracts.job_store.content import a_trigger, at
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.triggers.cron import cron
 from quartzite.triggers.simple import every
 
 __all__ = ["ReplacingContract"]
-
-_UPDATES: list[tuple[TriggerDetailsUpdate, dict[str, Any]]] = [
-    (TriggerDetailsUpdate().with_description("new"), {"description": "new"}),
-    (TriggerDetailsUpdate().with_description(None), {"description": None}),
-    (TriggerDetailsUpdate().with_priority(-3), {"priority": -3}),
-    (TriggerDetailsUpdate().with_misfire_instruction(3), {"misfire_instruction": 3}),
-    (TriggerDetailsUpdate().with_job_data({"b": 2}), {"job_data": JobData({"b": 2})}),
-    (TriggerDetailsUpdate().with_job_data({}), {"job_data": JobData()}),
-    (TriggerDetailsUpdate().with_priority(1).with_description("x"), {"priority": 1, "description": "x"}),
-]
 
 
 class ReplacingContract(StoreContract):
@@ -82,7 +69,7 @@ class ReplacingContract(StoreContract):
         await driver.store.add_trigger(a_trigger(when=at(60)), replace=True)
         assert await driver.is_refused(acquired)
         await driver.store.release_acquired_trigger(acquired)
-        await driver.move_to(at(60))
+        driver.move_to(at(60))
         assert (await driver.fire_one()).scheduled_fire_time == at(60)
 
     async def test_an_old_claim_does_not_use_a_new_reservation(self, driver: StoreDriver) -> None:
@@ -92,7 +79,7 @@ class ReplacingContract(StoreContract):
         await driver.store.add_trigger(a_trigger(when=at(20)), replace=True)
         (new,) = await driver.acquire(until=at(30))
         assert await driver.is_refused(old)
-        await driver.move_to(at(20))
+        driver.move_to(at(20))
         (bundle,) = await driver.fire(new)
         assert (bundle.trigger.key, bundle.scheduled_fire_time) == (trigger.key, at(20))
 
@@ -121,7 +108,7 @@ class ReplacingContract(StoreContract):
         new = a_trigger(when=at(10))
         await driver.store.add_trigger(new, replace=True)
         assert await driver.state(new) is TriggerState.NORMAL
-        await driver.move_to(at(10))
+        driver.move_to(at(10))
         assert (await driver.fire_one()).scheduled_fire_time == at(10)
 
     async def test_a_weekly_trigger_that_is_stored_again_does_not_fire_at_once(self, driver: StoreDriver) -> None:
@@ -130,9 +117,9 @@ class ReplacingContract(StoreContract):
         trigger = await driver.add_trigger(schedule=weekly, when=at(0))
         monday = trigger.next_fire_time
         assert monday is not None
-        await driver.move_to(monday)
+        driver.move_to(monday)
         await driver.run_due()
-        await driver.advance(timedelta(days=2))
+        driver.advance(timedelta(days=2))
         await driver.store.add_trigger(a_trigger(schedule=weekly, when=driver.clock.now()), replace=True)
         await self.handle_misfires(driver)
         assert await driver.acquire() == []
@@ -206,67 +193,3 @@ class ReplacingContract(StoreContract):
         new = a_trigger("t", "p")
         await driver.store.replace_trigger(trigger.key, new)
         assert await driver.state(new) is TriggerState.PAUSED
-
-    # update_trigger_details -----------------------------------------------------------------------------------
-
-    async def test_only_what_was_set_is_changed(self, driver: StoreDriver) -> None:
-        """An update replaces the fields that it names, data as a whole; fire times and all else stay."""
-        for number, (update, changes) in enumerate(_UPDATES):
-            fields = {"schedule": every(seconds=60), "description": "old", "job_data": {"a": 1}}
-            trigger = await driver.add_trigger(f"{number}", **fields)
-            await driver.run_due()
-            before = await driver.stored(trigger)
-            assert await driver.store.update_trigger_details(trigger.key, update) is True
-            assert await driver.stored(trigger) == before.copy_with(**changes)
-
-    async def test_an_update_wakes_nobody_and_keeps_the_state(self, driver: StoreDriver) -> None:
-        """Details do not touch the schedule: no signal is given and a paused trigger stays paused."""
-        trigger = await driver.add_trigger()
-        await driver.store.pause_trigger(trigger.key)
-        driver.signaler.clear()
-        await driver.store.update_trigger_details(trigger.key, TriggerDetailsUpdate().with_priority(7))
-        assert driver.signaler.scheduling_changes == []
-        assert await driver.state(trigger) is TriggerState.PAUSED
-
-    async def test_an_acquired_trigger_fires_in_spite_of_an_update(self, driver: StoreDriver) -> None:
-        """New details do not cost a claim: the trigger fires, with them."""
-        trigger = await driver.add_trigger()
-        acquired = await driver.acquire_one()
-        await driver.store.update_trigger_details(trigger.key, TriggerDetailsUpdate().with_description("new"))
-        (bundle,) = await driver.fire(acquired)
-        assert bundle.trigger.key == trigger.key
-        assert (await driver.stored(trigger)).description == "new"
-
-    async def test_an_update_of_a_trigger_that_is_not_there(self, driver: StoreDriver) -> None:
-        """An unknown trigger gives False, whatever the update says."""
-        for update in (TriggerDetailsUpdate(), TriggerDetailsUpdate().with_priority(1)):
-            assert await driver.store.update_trigger_details(TriggerKey("none"), update) is False
-
-    async def test_an_empty_update_changes_nothing(self, driver: StoreDriver) -> None:
-        """An update that names nothing answers whether the trigger is there."""
-        trigger = await driver.add_trigger(description="kept")
-        assert await driver.store.update_trigger_details(trigger.key, TriggerDetailsUpdate()) is True
-        assert plain(await driver.stored(trigger)) == trigger
-
-    @pytest.mark.parametrize(
-        ("update", "error"),
-        [
-            (TriggerDetailsUpdate().with_priority(1).with_calendar_name("unknown"), JobPersistenceError),
-            (TriggerDetailsUpdate().with_priority(1).with_misfire_instruction(99), InvalidValueError),
-        ],
-        ids=["calendar", "misfire instruction"],
-    )
-    async def test_an_update_that_can_not_be_is_refused(
-        self, driver: StoreDriver, update: TriggerDetailsUpdate, error: type[Exception]
-    ) -> None:
-        """A calendar that is not stored, or an instruction that the kind does not know, leaves all as it was."""
-        trigger = await driver.add_trigger()
-        with pytest.raises(error):
-            await driver.store.update_trigger_details(trigger.key, update)
-        assert await driver.stored(trigger) == trigger
-
-    async def test_a_new_priority_counts_at_once(self, driver: StoreDriver) -> None:
-        """The next acquisition goes by the priority that was set last."""
-        await driver.add_triggers("a", "b")
-        await driver.store.update_trigger_details(TriggerKey("b"), TriggerDetailsUpdate().with_priority(6))
-        assert [trigger.key.name for trigger in await driver.acquire(1)] == ["b"]

@@ -37,7 +37,7 @@ async def _acquired(driver: StoreDriver) -> None:
 
 async def _acquired_executing(driver: StoreDriver) -> None:
     await _waiting_executing(driver)
-    await driver.advance(1)
+    driver.advance(1)
     await driver.acquire_one()
 
 
@@ -92,7 +92,7 @@ async def _error(driver: StoreDriver) -> None:
 async def _error_executing(driver: StoreDriver) -> None:
     await _waiting(driver)
     first = await driver.fire_one()
-    await driver.advance(1)
+    driver.advance(1)
     await driver.fire_one()
     await driver.complete(first, _I.SET_TRIGGER_ERROR)
 
@@ -189,7 +189,7 @@ class StatesContract(StoreContract):
         """After the reset the trigger fires at its next time."""
         await _error(driver)
         await driver.store.reset_trigger_from_error_state(_KEY)
-        await driver.advance(1)
+        driver.advance(1)
         assert (await driver.fire_one()).trigger.key == _KEY
 
 

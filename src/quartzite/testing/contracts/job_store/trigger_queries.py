@@ -143,7 +143,7 @@ class TriggerQueriesContract(StoreContract):
             await driver.add_trigger(name, group=group, schedule=every(seconds=1))
         for _ in range(3):
             await driver.fire_due()
-            await driver.advance(1)
+            driver.advance(1)
         listed = [(one.trigger_key.group, one.trigger_key.name, one.fire_instance_id) for one in await driver.firings()]
         assert len(listed) == 18
         assert listed == sorted(listed)
@@ -172,7 +172,7 @@ class TriggerQueriesContract(StoreContract):
         """A firing begins with its reservation and ends with its completion."""
         await driver.add_trigger(schedule=every(seconds=1))
         acquired = await driver.acquire_one()
-        await driver.advance(timedelta(milliseconds=250))
+        driver.advance(timedelta(milliseconds=250))
         (bundle,) = await driver.fire(acquired)
         (firing,) = await driver.firings()
         assert (firing.fire_instance_id, firing.fire_time) == (acquired.fire_instance_id, at(0.25))
