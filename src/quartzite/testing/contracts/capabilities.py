@@ -24,6 +24,8 @@ class Capability(Enum):
 
     PERSISTENCE = "persistence"
     """The data survives the store: another one that is made for the same scheduler name finds it."""
+    JOBS_BY_NAME = "jobs by name"
+    """Jobs are stored by the names of their types and loaded when they are due, as every database does."""
     CLUSTERING = "clustering"
     """Several stores with one scheduler name and different instance ids share the data at once."""
     CUSTOM_TRIGGERS = "custom triggers"

@@ -21,7 +21,7 @@ from quartzite.testing.contracts.job_store.life import LifeContract
 from quartzite.testing.contracts.job_store.limits import LimitsContract
 from quartzite.testing.contracts.job_store.misfires import MisfiresContract
 from quartzite.testing.contracts.job_store.pausing import PausingContract
-from quartzite.testing.contracts.job_store.persistence import PersistenceContract, RecoveryContract
+from quartzite.testing.contracts.job_store.persistence import JobNamesContract, PersistenceContract, RecoveryContract
 from quartzite.testing.contracts.job_store.replacing import ReplacingContract
 from quartzite.testing.contracts.job_store.scheduling import SchedulingContract
 from quartzite.testing.contracts.job_store.states import StatesContract
@@ -41,6 +41,7 @@ __all__ = [
     "GroupsContract",
     "IsolationContract",
     "JobDataContract",
+    "JobNamesContract",
     "JobQueriesContract",
     "JobStoreContract",
     "JobsContract",
@@ -86,6 +87,7 @@ class JobStoreContract(
     IsolationContract,
     EnduranceContract,
     PersistenceContract,
+    JobNamesContract,
     RecoveryContract,
     ClusterContract,
 ):

@@ -28,7 +28,7 @@ from quartzite.triggers.cron import cron
 from quartzite.triggers.misfire import MisfireInstruction
 from quartzite.triggers.simple import every
 
-__all__ = ["PersistenceContract", "RecoveryContract"]
+__all__ = ["JobNamesContract", "PersistenceContract", "RecoveryContract"]
 
 
 async def _after_a_crash(make_driver: MakeDriver) -> StoreDriver:
@@ -85,6 +85,11 @@ class PersistenceContract(StoreContract):
             assert await driver.snapshot() == before
         finally:
             await other.shutdown()
+
+
+@requires(Capability.JOBS_BY_NAME)
+class JobNamesContract(StoreContract):
+    """Jobs are stored by name (decision 7, conventions "Values")."""
 
     async def test_a_job_that_can_not_be_found_again_is_refused(self, driver: StoreDriver) -> None:
         """A lambda has no name that leads to it: it is refused when it is stored, with the remedy."""
