@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ def demo(
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="How long it runs.")] = 8,
 ) -> None:
     """Run two named schedulers side by side for some seconds, and show what fires."""
+    # One job fails on purpose, and the table counts it: its traceback need not be seen.
+    logging.getLogger("quartzite").addHandler(logging.NullHandler())
     recorder = FiringRecorder()
     console = Console(highlight=False)
     console.print("Two schedulers, [bold]fast[/] and [bold]reports[/], each with parts of its own:")
