@@ -42,12 +42,14 @@ class CancellationToken:
     Cooperative: a job looks at :attr:`is_set` now and then, or awaits :meth:`wait` beside its work.
     """
 
-    __slots__ = ("_lock", "_reason", "_waiters")
+    __slots__ = ("_reason", "_waiters")
+
+    # One for all: it is hardly ever wanted and held for an instant, while a lock for each firing would cost.
+    _lock: ClassVar[Lock] = Lock()
 
     def __init__(self) -> None:
         self._reason: str | None = None
         self._waiters: list[asyncio.Future[None]] | None = None
-        self._lock = Lock()
 
     @property
     def is_set(self) -> bool:

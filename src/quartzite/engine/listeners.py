@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -29,10 +29,11 @@ class _Registered(Generic[L, K]):
 class _Register(Generic[L, K]):
     """The listeners of one kind by name, in the order of registration; a listener without matchers hears all."""
 
-    __slots__ = ("_by_name", "_kind", "_snapshot")
+    __slots__ = ("_by_name", "_kind", "_on_change", "_snapshot")
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, on_change: Callable[[], None]) -> None:
         self._kind = kind
+        self._on_change = on_change
         self._by_name: dict[str, _Registered[L, K]] = {}
         # Firings read this tuple while others register: it is replaced as a whole, never changed.
         self._snapshot: tuple[_Registered[L, K], ...] = ()
@@ -84,6 +85,7 @@ class _Register(Generic[L, K]):
 
     def _changed(self) -> None:
         self._snapshot = tuple(self._by_name.values())
+        self._on_change()
 
 
 class ListenerManager:
@@ -100,10 +102,15 @@ class ListenerManager:
     """
 
     def __init__(self) -> None:
-        self._jobs: _Register[JobListener, JobKey] = _Register("job listener")
-        self._triggers: _Register[TriggerListener, TriggerKey] = _Register("trigger listener")
+        self._jobs: _Register[JobListener, JobKey] = _Register("job listener", self._changed)
+        self._triggers: _Register[TriggerListener, TriggerKey] = _Register("trigger listener", self._changed)
         self._scheduler: dict[str, SchedulerListener] = {}
         self._scheduler_snapshot: tuple[SchedulerListener, ...] = ()
+        # Attributes, not properties: every firing asks several times, and mostly the answer is no.
+        self.hears_firings = False
+        """Whether any job or trigger listener is registered; without one, a firing looks no further."""
+        self.hears_scheduler = False
+        """Whether any scheduler listener is registered."""
 
     # Job listeners --------------------------------------------------------------------------------------------
 
@@ -178,12 +185,12 @@ class ListenerManager:
     def add_scheduler_listener(self, listener: SchedulerListener) -> None:
         """Register a scheduler listener."""
         self._scheduler[_checked_name("scheduler listener", listener.name)] = listener
-        self._scheduler_snapshot = tuple(self._scheduler.values())
+        self._changed()
 
     def remove_scheduler_listener(self, name: str) -> bool:
         """Forget a scheduler listener; tell whether it was there."""
         found = self._scheduler.pop(name, None) is not None
-        self._scheduler_snapshot = tuple(self._scheduler.values())
+        self._changed()
         return found
 
     def get_scheduler_listener(self, name: str) -> SchedulerListener | None:
@@ -196,16 +203,6 @@ class ListenerManager:
 
     # What a firing asks ---------------------------------------------------------------------------------------
 
-    @property
-    def hears_firings(self) -> bool:
-        """Whether any job or trigger listener is registered: without one, a firing looks no further."""
-        return bool(self._jobs) or bool(self._triggers)
-
-    @property
-    def hears_scheduler(self) -> bool:
-        """Whether any scheduler listener is registered."""
-        return bool(self._scheduler_snapshot)
-
     def job_listeners_for(self, key: JobKey) -> list[JobListener]:
         """Return the job listeners that hear of a job, in the order of registration."""
         return self._jobs.hearing(key)
@@ -213,6 +210,11 @@ class ListenerManager:
     def trigger_listeners_for(self, key: TriggerKey) -> list[TriggerListener]:
         """Return the trigger listeners that hear of a trigger, in the order of registration."""
         return self._triggers.hearing(key)
+
+    def _changed(self) -> None:
+        self._scheduler_snapshot = tuple(self._scheduler.values())
+        self.hears_scheduler = bool(self._scheduler)
+        self.hears_firings = bool(self._jobs) or bool(self._triggers)
 
 
 def _checked_name(kind: str, name: object) -> str:

@@ -71,67 +71,31 @@ class JobRunner:
         """Run a firing, in a task of its own. It was counted as dispatched before."""
         own_task.set((self._executing, asyncio.current_task()))
         try:
-            with self._clock.busy(bundle.job.key):
-                scope = await self._create(bundle)
-                if scope is not None:
-                    await self._run(JobContext(bundle, self._scheduler), scope)
+            scope = await self._create(bundle)
+            if scope is not None:
+                await self._run(bundle, scope)
         finally:
             self._executing.ended(bundle.trigger.execution_group)
+            # Else the task would hold its context and the context its task: garbage that only a collection frees.
+            own_task.set(None)
 
     async def abandon(self, bundle: TriggerFiredBundle, instruction: SchedulerInstruction) -> None:
         """Complete a firing that no worker took. It was counted as dispatched before."""
         try:
-            await self._completions.complete(JobCompletion(bundle.trigger, bundle.job, instruction), bundle.job)
+            await self._complete_unrun(bundle, instruction)
         finally:
             self._executing.ended(bundle.trigger.execution_group)
 
-    # The job object -------------------------------------------------------------------------------------------
+    async def _complete_unrun(self, bundle: TriggerFiredBundle, instruction: SchedulerInstruction) -> None:
+        await self._completions.complete(JobCompletion(bundle.trigger, bundle.job, instruction), bundle.job)
 
-    async def _create(self, bundle: TriggerFiredBundle) -> JobScope | None:
-        """Return the job of a firing. None when it can not be built, which completes the firing."""
-        try:
-            scope = await self._job_factory.create_job(bundle, self._scheduler)
-            if scope is None:
-                _refuse_nothing(self._job_factory)
-        except asyncio.CancelledError as cause:
-            await self._not_built(bundle, cause, SchedulerInstruction.NO_INSTRUCTION)
-            raise
-        except (Exception, SystemExit) as cause:  # noqa: BLE001 - whatever it is, this firing alone fails
-            # At shutdown what the job needs may be closed already: no fault of the job's.
-            stopping = self._scheduler.is_shutting_down
-            await self._not_built(
-                bundle,
-                cause,
-                SchedulerInstruction.NO_INSTRUCTION if stopping else SchedulerInstruction.SET_ALL_JOB_TRIGGERS_ERROR,
-            )
-            return None
-        return scope
-
-    async def _not_built(
-        self, bundle: TriggerFiredBundle, cause: BaseException, instruction: SchedulerInstruction
-    ) -> None:
-        reason = f"{type(cause).__name__}: {cause}"
-        failure = JobInstantiationError(bundle.job, bundle.trigger.key, bundle.fire_instance_id, reason)
-        failure.__cause__ = cause
-        try:
-            await self._notifier.error(str(failure), failure)
-        finally:
-            await self._completions.complete(JobCompletion(bundle.trigger, bundle.job, instruction), bundle.job)
-
-    async def _return(self, scope: JobScope, context: JobContext, error: BaseException | None) -> None:
-        try:
-            await self._job_factory.return_job(scope, error)
-        except Exception as cause:  # noqa: BLE001 - the firing has ended; the error is told
-            await self._report(f"Job {context.job.key} could not be closed after its run.", context, cause)
-
-    # One firing -----------------------------------------------------------------------------------------------
-
-    async def _run(self, context: JobContext, scope: JobScope) -> None:
+    async def _run(self, bundle: TriggerFiredBundle, scope: JobScope) -> None:
+        context = JobContext(bundle, self._scheduler)
         context.job_instance = scope.job
         error: JobExecutionError | None = None
         completing = False
         try:
-            outcome = await self._attempts(context, scope)
+            outcome = await self._attempts(bundle, context, scope)
             error = outcome.error
             completing = True
             await self._complete(context, outcome.instruction)
@@ -146,45 +110,79 @@ class JobRunner:
             # The factory is told what the job raised, not what the engine wrapped it in.
             await self._return(scope, context, error if error is None else error.__cause__ or error)
 
-    async def _attempts(self, context: JobContext, scope: JobScope) -> _Outcome:
-        while True:
-            if self._listeners.hears_firings:
-                stopped = await self._begin(context)
-                if stopped is not None:
+    async def _attempts(self, bundle: TriggerFiredBundle, context: JobContext, scope: JobScope) -> _Outcome:
+        listeners = self._listeners
+        with self._clock.busy(bundle.job.key):
+            while True:
+                if not listeners.hears_firings:
+                    self._executing.begin(context)
+                elif (stopped := await self._begin(context)) is not None:
                     return stopped
-            else:
-                self._executing.begin(context)
-            error = await self._execute(context, scope)
-            instruction = await self._instruction(context, error)
-            if instruction is not SchedulerInstruction.RE_EXECUTE_JOB:
-                break
-            context.refire_count += 1
-            # A job that fails at once, again and again, must not keep everything else from running.
-            await asyncio.sleep(0)
-        self._executing.end(context)
-        if self._listeners.hears_firings:
-            await self._end(context, error, instruction)
-        else:
-            await self._finalized(context)
+                error = await self._execute(context, scope)
+                try:
+                    instruction = _follow_up(context, error)
+                except Exception as cause:  # noqa: BLE001 - a kind of trigger with a fault of its own
+                    instruction = await self._unclear(context, cause)
+                if instruction is not SchedulerInstruction.RE_EXECUTE_JOB:
+                    break
+                context.refire_count += 1
+                # A job that fails at once, again and again, must not keep everything else from running.
+                await asyncio.sleep(0)
+            self._executing.end(context)
+            if listeners.hears_firings:
+                await self._end(context, error, instruction)
+            elif listeners.hears_scheduler:
+                await self._finalized(context)
         return _Outcome(instruction, error)
 
+    async def _unclear(self, context: JobContext, cause: Exception) -> SchedulerInstruction:
+        await self._report(f"Trigger {context.trigger.key} failed to say what follows a run.", context, cause)
+        return SchedulerInstruction.NO_INSTRUCTION
+
     async def _complete(self, context: JobContext, instruction: SchedulerInstruction) -> None:
-        stored = context.job
+        stored = job = context.job
         try:
             job = context.job_after_run()
         except Exception as cause:  # noqa: BLE001 - data that can not be compared or copied
             await self._report(f"The data that job {stored.key} left can not be read, and is lost.", context, cause)
-            job = stored
+        # Not busy: the commit says so itself, and may have to wait for the store.
         await self._completions.complete(JobCompletion(context.trigger, job, instruction), stored)
 
-    async def _instruction(self, context: JobContext, error: JobExecutionError | None) -> SchedulerInstruction:
+    # The job object -------------------------------------------------------------------------------------------
+
+    async def _create(self, bundle: TriggerFiredBundle) -> JobScope | None:
+        """Return the job of a firing. None when it can not be built, which is told and completes the firing."""
         try:
-            if error is not None and error.refire_immediately and context.cancellation_token.is_set:
-                error = None  # a run that was told to stop is not run again
-            return context.trigger.execution_complete(error)
-        except Exception as cause:  # noqa: BLE001 - a kind of trigger with a fault of its own
-            await self._report(f"Trigger {context.trigger.key} failed to say what follows a run.", context, cause)
-            return SchedulerInstruction.NO_INSTRUCTION
+            with self._clock.busy(bundle.job.key):
+                scope = await self._job_factory.create_job(bundle, self._scheduler)
+            if scope is None:
+                _refuse_nothing(self._job_factory)
+        except (Exception, SystemExit) as cause:  # noqa: BLE001 - whatever it is, this firing alone fails
+            await self._not_built(bundle, cause)
+            return None
+        except BaseException:  # cancelled
+            await self._complete_unrun(bundle, SchedulerInstruction.NO_INSTRUCTION)
+            raise
+        return scope
+
+    async def _not_built(self, bundle: TriggerFiredBundle, cause: BaseException) -> None:
+        reason = f"{type(cause).__name__}: {cause}"
+        failure = JobInstantiationError(bundle.job, bundle.trigger.key, bundle.fire_instance_id, reason)
+        failure.__cause__ = cause
+        instruction = SchedulerInstruction.SET_ALL_JOB_TRIGGERS_ERROR
+        if self._scheduler.is_shutting_down:  # what the job needs may be closed already: no fault of the job's
+            instruction = SchedulerInstruction.NO_INSTRUCTION
+        try:
+            await self._notifier.error(str(failure), failure)
+        finally:
+            await self._complete_unrun(bundle, instruction)
+
+    async def _return(self, scope: JobScope, context: JobContext, error: BaseException | None) -> None:
+        try:
+            with self._clock.busy(context.job.key):
+                await self._job_factory.return_job(scope, error)
+        except Exception as cause:  # noqa: BLE001 - the firing has ended; the error is told
+            await self._report(f"Job {context.job.key} could not be closed after its run.", context, cause)
 
     # The listeners --------------------------------------------------------------------------------------------
 
@@ -207,7 +205,11 @@ class JobRunner:
             await self._notifier.vetoed(context)
         except JobExecutionProcessError as failure:
             await self._notifier.error(str(failure), failure)
-        return _Outcome(await self._instruction(context, None), vetoed=True)
+        try:
+            instruction = _follow_up(context, None)
+        except Exception as cause:  # noqa: BLE001 - a kind of trigger with a fault of its own
+            instruction = await self._unclear(context, cause)
+        return _Outcome(instruction, vetoed=True)
 
     async def _end(
         self, context: JobContext, error: JobExecutionError | None, instruction: SchedulerInstruction
@@ -296,3 +298,10 @@ class JobRunner:
 
 def _refuse_nothing(factory: JobFactory) -> None:
     raise SchedulerError(f"{type(factory).__name__} returned no job: return a JobScope")
+
+
+def _follow_up(context: JobContext, error: JobExecutionError | None) -> SchedulerInstruction:
+    """Return what the trigger says about the end of a run; one that was told to stop is not run again."""
+    if error is not None and error.refire_immediately and context.cancellation_token.is_set:
+        error = None
+    return context.trigger.execution_complete(error)
