@@ -39,12 +39,15 @@ def previous_fire(fields: CronFields, offsets: ZoneOffsets, end: int) -> int | N
         wall = fields.on_or_before(end + segment.offset)
         if wall is None:
             return None
-        shifted, floor = _start_of_walk(fields, offsets, segment)
+        before = offsets.segment(segment.start - 1).offset
+        shifted, floor = _start_of_walk(fields, segment, before)
         if wall - segment.offset >= floor:
             return wall - segment.offset
         if shifted is not None and shifted <= end:
             return shifted
-        end = min(segment.start - 1, wall + DAY)  # no offset reaches a day: nothing fires behind wall + DAY
+        end = segment.start - 1
+        if before <= segment.offset:
+            end = min(end, wall + DAY)  # no offset reaches a day; only before an overlap may later wall times stand
 
 
 def next_unmatched(fields: CronFields, offsets: ZoneOffsets, start: int) -> int | None:
@@ -72,12 +75,15 @@ def _in_second_pass(fields: CronFields, offsets: ZoneOffsets, segment: ZoneSegme
     return wall - following.offset if wall is not None and wall < start + segment.offset else None
 
 
-def _start_of_walk(fields: CronFields, offsets: ZoneOffsets, segment: ZoneSegment) -> tuple[int | None, int]:
-    """Return the fire that a gap shifted into the segment's start, and the second from which wall times fire."""
-    before = offsets.segment(segment.start - 1).offset
+def _start_of_walk(fields: CronFields, segment: ZoneSegment, before: int) -> tuple[int | None, int]:
+    """Return the fire that a gap shifted into the segment, and the second from which on its wall times fire.
+
+    ``before`` is the offset before the segment.
+    """
     if before > segment.offset and not fields.interval:
         return None, segment.start + before - segment.offset
-    if before < segment.offset:
+    # Behind a fire in the last second before the gap the search starts behind the gap too.
+    if before < segment.offset and not fields.matches(segment.start - 1 + before):
         wall = fields.on_or_after(segment.start + before)
         if wall is not None and wall < segment.start + segment.offset:
             return wall - before, wall - before + 1

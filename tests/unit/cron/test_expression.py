@@ -292,6 +292,11 @@ def test_overlap(text: str, time_zone: str, after: str, expected: list[str]) -> 
         ("0 0 * * * ?", "America/New_York", "2024-11-03T06:30", "2024-11-03T06:00"),
         ("0 0 12 * * ?", "Pacific/Apia", "2011-12-31T12:00", "2011-12-30T22:00"),
         ("0 20,40 2 * * ?", "Australia/Lord_Howe", "2024-10-05T15:45", "2024-10-04T16:10"),
+        # asked inside a second pass, before the time comes there, it is the one of the first pass
+        ("10 12 23 * * ?", "America/Sao_Paulo", "1997-02-16T02:02:01", "1997-02-16T01:12:10"),
+        # the fire in the last second before a gap starts the next search behind it: nothing is moved
+        ("* * 0-3 * * ?", "Pacific/Apia", "2015-09-26T15:00", "2015-09-26T13:59:59"),
+        ("30 * 0-3 * * ?", "Pacific/Apia", "2015-09-26T15:00", "2015-09-26T14:00:30"),
     ],
 )
 def test_previous_around_changes(text: str, time_zone: str, before: str, expected: str) -> None:
