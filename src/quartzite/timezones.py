@@ -93,8 +93,8 @@ def resolve_end_of_gap(local: datetime, time_zone: ZoneInfo) -> datetime:
     hour of day (spec 02 section 4); everything else uses ``resolve``.
     """
     late = resolve(local, time_zone)
-    if not is_in_gap(local, time_zone):
-        return late
+    if local_time(late, time_zone) == local:
+        return late  # not in a gap
     early = local.replace(tzinfo=time_zone, fold=1).astimezone(UTC)  # by the offset behind the gap
     offsets = offsets_of(time_zone)
     change = offsets.change(_second_of(early), _second_of(late))

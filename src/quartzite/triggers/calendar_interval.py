@@ -20,6 +20,7 @@ from quartzite.triggers.schedule import Schedule
 __all__ = ["CalendarIntervalSchedule", "CalendarIntervalTrigger", "calendar_interval"]
 
 _SHORTEST_MONTH: Final = 28
+_NO_TIME: Final = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +71,9 @@ class CalendarIntervalTrigger(Trigger):
         following = self._number_after(self.end_time)
         if following is None:
             return None
-        earlier = (self._step(n) for n in range(following - 1, -1, -1))
-        return next(moment for moment in earlier if moment is not None and moment <= self.end_time)
+        begun = self._wall_clock(self.start_time)
+        earlier = (self._step(number, begun) for number in range(following - 1, 0, -1))
+        return next((moment for moment in earlier if moment is not None), self.start_time)
 
     @property
     def schedule(self) -> CalendarIntervalSchedule:
@@ -93,50 +95,42 @@ class CalendarIntervalTrigger(Trigger):
         if after < self.start_time:
             return self._first_fire_time(after)
         number = self._number_after(after)
-        following = None if number is None else self._step(number)
+        following = None if number is None else self._step(number, self._wall_clock(self.start_time))
         return None if following is None or (self.end_time is not None and following >= self.end_time) else following
 
     def _number_after(self, after: datetime) -> int | None:
         """Return the number of the first step later than ``after``, None behind the year 9999."""
-        passed = self._steps_passed(after)
+        begun = self._wall_clock(self.start_time)
         try:
-            for number in count(max(1, passed)):
-                moment = self._step(number)
+            for number in count(self._number_at(after, begun)):
+                moment = self._step(number, begun)
                 if moment is not None and moment > after:
                     return number
         except (OverflowError, ValueError):
             pass
         return None
 
-    def _steps_passed(self, after: datetime) -> int:
-        """Return a number of steps that lie before ``after`` or end at it: at most two fewer than all."""
-        length = self.repeat_interval_unit.length
-        if length is None:
-            begun, reached = self._wall_clock(self.start_time), self._wall_clock(after)
-            months = (reached.year - begun.year) * 12 + reached.month - begun.month
-            return months // (self.repeat_interval * self.repeat_interval_unit.months)
-        if self._keeps_the_hour:
-            return (self._wall_clock(after) - self._wall_clock(self.start_time)) // (self.repeat_interval * length)
-        return (after - self.start_time) // (self.repeat_interval * length)
+    def _number_at(self, after: datetime, begun: datetime) -> int:
+        """Return the number, 1 or more, of a step behind ``after``, or of one before the first that is."""
+        reached, length = self._wall_clock(after), self.repeat_interval_unit.length
+        if length is not None:
+            return (reached - begun) // (self.repeat_interval * length) + 1
+        months = (reached.year - begun.year) * 12 + reached.month - begun.month
+        return max(1, months // (self.repeat_interval * self.repeat_interval_unit.months))
 
-    def _step(self, number: int) -> datetime | None:
-        """Return the time of a step, 0 being the start, or None when it is left out.
+    def _step(self, number: int, begun: datetime) -> datetime | None:
+        """Return the time of a step from 1 on, or None when it is left out.
+
+        ``begun`` is what the clocks of the steps show at the start.
 
         Raises:
             OverflowError: it lies behind the year 9999.
             ValueError: likewise.
         """
-        if number == 0:
-            return self.start_time
         length = self.repeat_interval_unit.length
-        if length is not None and not self._keeps_the_hour:
-            return self.start_time + number * self.repeat_interval * length
-        begun = self._wall_clock(self.start_time)
         if length is not None:
-            local = begun + number * self.repeat_interval * length
-        else:
-            local = _months_later(begun, self.repeat_interval * self.repeat_interval_unit.months, number)
-        return self._instant(local)
+            return self._instant(begun + number * self.repeat_interval * length)
+        return self._instant(_months_later(begun, self.repeat_interval * self.repeat_interval_unit.months, number))
 
     @property
     def _keeps_the_hour(self) -> bool:
@@ -157,7 +151,9 @@ class CalendarIntervalTrigger(Trigger):
 
     @property
     def _offset_of_start(self) -> timedelta:
-        return self.start_time.astimezone(self.time_zone).utcoffset() or timedelta(0)
+        if self.repeat_interval_unit.length is not None:
+            return _NO_TIME  # equal spans do not depend on it
+        return self.start_time.astimezone(self.time_zone).utcoffset() or _NO_TIME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
