@@ -4,6 +4,23 @@
 """
 
 from quartzite.testing.clock import FakeClock
+from quartzite.testing.faults import FaultyJobStore
+from quartzite.testing.recording import (
+    Recorded,
+    RecordingJobListener,
+    RecordingJobStore,
+    RecordingSchedulerListener,
+    RecordingTriggerListener,
+)
 from quartzite.testing.signaler import RecordingSignaler
 
-__all__ = ["FakeClock", "RecordingSignaler"]
+__all__ = [
+    "FakeClock",
+    "FaultyJobStore",
+    "Recorded",
+    "RecordingJobListener",
+    "RecordingJobStore",
+    "RecordingSchedulerListener",
+    "RecordingSignaler",
+    "RecordingTriggerListener",
+]
