@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from quartzite.abc import Clock
 from quartzite.execution import JobCompletion, TriggerFiredBundle
 from quartzite.model.acquisition import TriggerAcquisitionRequest
 from quartzite.model.identity import SchedulerIdentity
@@ -19,7 +20,6 @@ from quartzite.serialization.json import JsonSerializer
 from quartzite.stores.ram import RamJobStore
 from quartzite.stores.session import StoredTrigger, StoreSession
 from quartzite.stores.work import Work
-from quartzite.testing.contracts.clock import ManualClock
 from quartzite.testing.signaler import RecordingSignaler
 from quartzite.triggers.base import Trigger
 from quartzite.triggers.simple import SimpleTrigger
@@ -49,12 +49,35 @@ def once(name: str = "t", of: JobDetail | None = None, **fields: Any) -> SimpleT
     return trigger(name, of, **{"repeat_count": 0, "repeat_interval": timedelta(0), **fields})
 
 
+class StandingClock(Clock):
+    """Time that stands still until a test moves it; nobody waits on it."""
+
+    def __init__(self) -> None:
+        self._now = NOW
+
+    def now(self) -> datetime:
+        """Return the instant that was set."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Return the seconds since the beginning."""
+        return (self._now - NOW).total_seconds()
+
+    async def sleep(self, seconds: float) -> None:
+        """Fail: a store in memory does not wait."""
+        raise AssertionError(f"the store slept for {seconds} s")
+
+    def advance(self, delta: timedelta) -> None:
+        """Move on."""
+        self._now += delta
+
+
 @dataclass(slots=True)
 class Subject:
     """A RAM store, its clock, and what it told its scheduler."""
 
     store: RamJobStore
-    clock: ManualClock
+    clock: StandingClock
     heard: RecordingSignaler
 
     async def work(self, body: Callable[[StoreSession], Awaitable[T]]) -> T:
@@ -98,7 +121,7 @@ class Subject:
 
 async def new_subject(**options: Any) -> Subject:
     """Return an initialized RAM store at ``NOW``."""
-    clock, heard = ManualClock(NOW), RecordingSignaler()
+    clock, heard = StandingClock(), RecordingSignaler()
     store = RamJobStore(clock=clock, signaler=heard, serializer=JsonSerializer(), **options)
     await store.initialize(SchedulerIdentity(scheduler_name="tests", instance_id="node"))
     return Subject(store, clock, heard)

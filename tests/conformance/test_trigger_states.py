@@ -95,7 +95,7 @@ async def resume_trigger(subject: Subject, state: StoredTriggerState, context: s
         await subject.force(KEY, state)
     elif "no next fire time" in context:
         await stored(subject, state, late_and_over())
-        await subject.clock.advance(MINUTE)
+        subject.clock.advance(MINUTE)
     else:
         await stored(subject, state)
     await subject.store.resume_trigger(KEY)
@@ -178,7 +178,7 @@ async def reset_from_error(subject: Subject, state: StoredTriggerState, context:
 
 async def misfire_applied(subject: Subject, state: StoredTriggerState, _: str) -> TriggerKey:
     await stored(subject, state, late_and_over())
-    await subject.clock.advance(MINUTE)
+    subject.clock.advance(MINUTE)
     await subject.acquire()
     return KEY
 
