@@ -18,6 +18,7 @@ _MONTHS: Final = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _ORDINALS: Final = ("last", "first", "second", "third", "fourth", "fifth")
+_SUFFIXES: Final = {1: "st", 2: "nd", 3: "rd"}  # codespell:ignore
 _MOST_TIMES: Final = 6
 _VALUES: Final = re.compile(r"\d+(?:,\d+)*", re.ASCII)
 _FROM_START: Final = re.compile(r"(?:\*|0)?/(\d+)", re.ASCII)
@@ -176,5 +177,6 @@ def _members(mask: int) -> Iterable[int]:
 
 
 def _nth(number: int) -> str:
-    suffix = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
+    if 10 < number % 100 < 14:
+        return f"{number}th"
+    return f"{number}{_SUFFIXES.get(number % 10, 'th')}"
