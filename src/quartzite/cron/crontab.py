@@ -22,7 +22,7 @@ from quartzite.cron.fields import (
     FieldError,
 )
 from quartzite.cron.hashing import without_hash
-from quartzite.errors import CronSyntaxError
+from quartzite.errors import CronSyntaxError, InvalidValueError
 
 __all__ = ["translate"]
 
@@ -74,6 +74,8 @@ def translate(text: str, hash_key: str | int | None) -> str:
 
 
 def _split(text: str) -> list[re.Match[str]]:
+    if not isinstance(text, str):
+        raise InvalidValueError(f"crontab line {text!r} is no text: give five fields, as in '30 9 * * 1-5'")
     line = text.strip().upper()
     found = list(_FIELD.finditer(_ALIASES.get(line, text)))
     if line.startswith("@") and line not in _ALIASES:

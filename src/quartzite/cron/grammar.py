@@ -14,7 +14,7 @@ from quartzite.cron.fields import FIELDS, YEAR, Field, FieldError
 from quartzite.cron.hashing import without_hash
 from quartzite.cron.items import days_of_month, days_of_week, numbers
 from quartzite.cron.times import TimesOfDay, UnitTable, unit_table
-from quartzite.errors import CronSyntaxError
+from quartzite.errors import CronSyntaxError, InvalidValueError
 
 __all__ = ["read"]
 
@@ -40,7 +40,7 @@ def read(text: str, hash_key: str | int | None) -> tuple[str, CronFields]:
 
     Raises:
         CronSyntaxError: the text is no expression.
-        InvalidValueError: the hash key is a number of more than 32 bits.
+        InvalidValueError: the text is no text, or the hash key is a number of more than 32 bits.
     """
     parts = [part.resolved(hash_key) for part in _split(text)]
     return " ".join(part.text for part in parts), _compiled(parts)
@@ -95,6 +95,10 @@ class _Part:
 
 
 def _split(text: str) -> list[_Part]:
+    if not isinstance(text, str):
+        raise InvalidValueError(
+            f"cron expression {text!r} is no text: give six or seven fields, as in '0 30 9 ? * MON'"
+        )
     for at, character in enumerate(text):
         if not (" " <= character <= "~" or character == "\t"):
             raise CronSyntaxError(text, f"{character!r} is no character of an expression", position=at)

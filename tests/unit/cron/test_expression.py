@@ -65,6 +65,15 @@ def test_unknown_zone_is_refused() -> None:
         CronExpression("0 0 12 * * ?", "Mars/Base")
 
 
+@pytest.mark.parametrize("value", [None, 5, b"0 0 12 * * ?"])
+def test_what_is_no_text_is_refused(value: Any) -> None:
+    """Anything but a text is refused in words."""
+    with pytest.raises(InvalidValueError, match="is no text"):
+        CronExpression(value)
+    with pytest.raises(InvalidValueError, match="is no text"):
+        CronExpression.from_crontab(value)
+
+
 def test_immutable() -> None:
     """Nothing of an expression can be set."""
     with pytest.raises(FrozenInstanceError):
