@@ -19,6 +19,7 @@ from quartzite.engine.pulse import Pulse
 from quartzite.engine.releasing import Releasing
 from quartzite.engine.runner import JobRunner
 from quartzite.engine.signals import SchedulingSignal
+from quartzite.engine.time_jumps import TimeJumps
 from quartzite.errors import SchedulerError
 from quartzite.execution import TriggerFiredBundle, TriggerFiredResult
 from quartzite.model.acquisition import ExecutionLimits, TriggerAcquisitionRequest
@@ -33,6 +34,8 @@ _JITTER: Final = 0.2
 """The largest part of the idle wait that is taken off at random, so that nodes do not look all at once."""
 _SHORT: Final = timedelta(seconds=1)
 """The longest pause after triggers that could not be fired, while the store itself works."""
+_TOLERANCE: Final = timedelta(seconds=1)
+"""What is due later than this beyond what an acquisition asks for was acquired before the clock went back."""
 _HALT_GRACE: Final = timedelta(seconds=5)
 """How long an operation of the store may still take when a shutdown does not wait."""
 
@@ -72,9 +75,11 @@ class SchedulingLoop:
         self._releasing = releasing
         self._backoff = backoff
         self._idle_wait = settings.idle_wait_time.total_seconds()
+        self._farthest = (settings.idle_wait_time + settings.batch_time_window + _TOLERANCE).total_seconds()
         self.limits: ExecutionLimits | None = settings.execution_limits
         self.signal = SchedulingSignal(persistent=store.supports_persistence)
         self.pulse = Pulse(clock)
+        self._jumps = TimeJumps(store=store, clock=clock)
         self._paused = True
         self._halted = False
         self._task: asyncio.Task[None] | None = None
@@ -199,6 +204,7 @@ class SchedulingLoop:
     async def _acquire_and_fire(self, free: int) -> bool:
         """Acquire a batch and fire it; False when there was nothing to acquire."""
         with self._clock.busy("acquisition of triggers"):
+            await self._jumps.look()
             triggers = await self._acquire(free)
         if not triggers:
             return triggers is None
@@ -243,7 +249,7 @@ class SchedulingLoop:
             left = 0.0 if due is None else (due - self._clock.now()).total_seconds()
             if due is None or left <= 0:
                 return True
-            if self.signal.is_earlier(due, left):
+            if self.signal.is_earlier(due, left) or left > self._farthest:
                 return False
             wait = min(left, self._idle_wait)
             self.pulse.ticks(wait)
