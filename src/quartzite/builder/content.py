@@ -135,7 +135,7 @@ class DeclaredContent(Content):
                 loader.register(job.job_type)
                 factory.check(job.job_type)
             except SchedulerError as error:
-                yield f"job {job.key}: {error}"
+                yield f"job {job.key}: {_indented(error)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +167,12 @@ def _all_built(makes: Iterable[Make[T]], problems: list[str]) -> list[T]:
         try:
             built.append(make())
         except SchedulerConfigError as error:
-            problems.append(str(error))
+            problems.append(_indented(error))
     return built
+
+
+def _indented(error: Exception) -> str:
+    return str(error).replace("\n", "\n  ")
 
 
 def _same_names(listeners: Sequence[JobListener | TriggerListener | SchedulerListener]) -> Iterator[str]:

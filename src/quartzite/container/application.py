@@ -15,7 +15,7 @@ from quartzite.container.parameters import type_name
 from quartzite.container.per_run import PerRun
 from quartzite.errors import SchedulerConfigError
 
-__all__ = ["ApplicationProviders"]
+__all__ = ["ApplicationProviders", "declared_providers", "provided_type"]
 
 _YIELDS: Final = {
     collections.abc.Iterator,
@@ -107,13 +107,14 @@ class ApplicationProviders:
 
     @cached_property
     def _all(self) -> list[tuple[str, providers.Provider[Any]]]:
-        return [] if self._container is None else list(_walk(self._container, ""))
+        return [] if self._container is None else list(declared_providers(self._container))
 
 
-def _walk(container: Any, prefix: str) -> Iterator[tuple[str, providers.Provider[Any]]]:
+def declared_providers(container: Any, prefix: str = "") -> Iterator[tuple[str, providers.Provider[Any]]]:
+    """Yield the providers of a container and of those nested in it, with their paths, in the order of declaration."""
     for name, provider in container.providers.items():
         if isinstance(provider, providers.Container | providers.DependenciesContainer):
-            yield from _walk(provider, f"{prefix}{name}.")
+            yield from declared_providers(provider, f"{prefix}{name}.")
         elif not isinstance(provider, providers.Self):
             yield prefix + name, provider
 

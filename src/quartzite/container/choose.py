@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from dependency_injector import providers
 
 from quartzite.container.activate import create, described
-from quartzite.container.run_scope import is_pending
 from quartzite.errors import SchedulerConfigError
 
 if TYPE_CHECKING:
@@ -80,7 +79,9 @@ def maker_of(
 
 def _checked(contract: type[T], verb: str, choice: Any, make: Callable[[], T]) -> T:
     made = make()
-    if is_pending(made) or not isinstance(made, contract):
+    if not isinstance(made, contract):
+        if isinstance(made, Coroutine):
+            made.close()  # else it would complain that nobody awaited it
         raise SchedulerConfigError(
             f"{verb}: {described(choice)} gave {made!r}, which is no {contract.__name__}: it must return one at once"
         )

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dependency_injector import containers, providers
 
+from quartzite.container.application import declared_providers
 from quartzite.container.run_scope import is_pending
 
 __all__ = ["open_resources"]
@@ -42,7 +43,9 @@ async def open_resources(container: containers.Container | None) -> AsyncIterato
 def _in_order(container: containers.Container | None) -> list[providers.Resource[Any]]:
     if container is None:
         return []
+    places = {id(provider): place for place, (_, provider) in enumerate(declared_providers(container))}
     found = [one for one in container.traverse(types=[providers.Resource]) if not one.initialized]
+    found.sort(key=lambda one: places.get(id(one), len(places)))  # traversal has no order of its own
     # Whatever a resource depends on depends itself on fewer.
     return sorted(found, key=lambda one: len(list(one.traverse(types=[providers.Resource]))))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from threading import RLock
@@ -113,7 +112,7 @@ class RunScope:
 
 def is_pending(value: object) -> TypeGuard[Awaitable[Any]]:
     """Tell whether a provider answered with a promise; objects that merely can be awaited are answers themselves."""
-    return asyncio.isfuture(value) or inspect.iscoroutine(value)
+    return asyncio.isfuture(value) or isinstance(value, Coroutine)
 
 
 def _is_async(manager: object) -> bool:

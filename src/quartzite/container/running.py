@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from dependency_injector import providers
 
-from quartzite.abc import SchedulerListener
+from quartzite.abc import JobStore, SchedulerListener
 from quartzite.container.content import ReadyContent
 from quartzite.container.quartz import QuartzContainer, quartz_of
 from quartzite.container.resources import open_resources
@@ -21,6 +21,7 @@ from quartzite.container.scheduler import SchedulerContainer
 from quartzite.container.scheduler_map import SchedulerMap
 from quartzite.engine.scheduler import Scheduler
 from quartzite.errors import SchedulerConfigError
+from quartzite.stores.delegating import DelegatingJobStore
 
 __all__ = ["run", "running"]
 
@@ -131,7 +132,7 @@ def _built(schedulers: SchedulerMap) -> dict[str, ReadyContent]:
         _forget(parts)
         parts.check_dependencies()
         parts.scheduler()
-        owner = owners.setdefault(id(parts.base_job_store()), name)
+        owner = owners.setdefault(id(_real_store(parts.job_store())), name)
         if owner != name:
             raise SchedulerConfigError(
                 f"schedulers {owner!r} and {name!r} were given the same job store: give each its own, for example by "
@@ -139,6 +140,10 @@ def _built(schedulers: SchedulerMap) -> dict[str, ReadyContent]:
             )
         contents[name] = parts.content().build(parts)
     return contents
+
+
+def _real_store(store: JobStore) -> JobStore:
+    return store.inner_job_store if isinstance(store, DelegatingJobStore) else store
 
 
 def _forget(parts: SchedulerContainer) -> None:

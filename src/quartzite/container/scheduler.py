@@ -36,6 +36,11 @@ from quartzite.stores.ram.store import RamJobStore
 __all__ = ["SchedulerContainer"]
 
 
+def _container_of(dependency: Any) -> Any:
+    # providers.Self would lead to the class in a subclass or a copy of the container; a dependency knows its instance.
+    return dependency.parent
+
+
 def _settings(name: str, configured: dict[str, Any]) -> SchedulerSettings:
     return SchedulerSettings(**{**configured, "name": name})
 
@@ -59,6 +64,7 @@ class SchedulerContainer(containers.DeclarativeContainer):
 
     Attributes:
         name: The scheduler's name.
+        parts: This container itself.
         application: The application's own container, or None.
         clock: The only source of time; that of the :class:`QuartzContainer` unless overridden.
         serializer: Likewise.
@@ -81,9 +87,8 @@ class SchedulerContainer(containers.DeclarativeContainer):
         content: Jobs, triggers, calendars, listeners and plugins.
     """
 
-    __self__ = providers.Self()
-
     name: providers.Provider[str] = providers.Dependency(instance_of=str)
+    parts: providers.Provider[Any] = providers.Callable(_container_of, name.provider)
     application: providers.Provider[containers.Container | None] = providers.Dependency(default=providers.Object(None))
     clock: providers.Provider[Clock] = providers.Dependency(instance_of=Clock)
     serializer: providers.Provider[Serializer] = providers.Dependency(instance_of=Serializer)
@@ -95,13 +100,13 @@ class SchedulerContainer(containers.DeclarativeContainer):
     application_providers: providers.Provider[ApplicationProviders] = providers.ThreadSafeSingleton(
         ApplicationProviders, application
     )
-    signaler: providers.Provider[Signaler] = providers.ThreadSafeSingleton(create, SchedulerSignaler, __self__)
+    signaler: providers.Provider[Signaler] = providers.ThreadSafeSingleton(create, SchedulerSignaler, parts)
     lock_handler: providers.Provider[Semaphore | None] = providers.Object(None)
     semaphore: providers.Provider[Semaphore] = providers.ThreadSafeSingleton(_semaphore, lock_handler)
-    base_job_store: providers.Provider[JobStore] = providers.ThreadSafeSingleton(create, RamJobStore, __self__)
+    base_job_store: providers.Provider[JobStore] = providers.ThreadSafeSingleton(create, RamJobStore, parts)
     job_store_layers: providers.Provider[list[Layer]] = Own(list)
     job_store: providers.Provider[JobStore] = providers.ThreadSafeSingleton(layered, base_job_store, job_store_layers)
-    job_factory: providers.Provider[JobFactory] = providers.ThreadSafeSingleton(InjectingJobFactory, __self__)
+    job_factory: providers.Provider[JobFactory] = providers.ThreadSafeSingleton(InjectingJobFactory, parts)
     worker_pool: providers.Provider[WorkerPool] = providers.ThreadSafeSingleton(
         AsyncWorkerPool, max_concurrency=settings.provided.max_concurrency, clock=clock, name=name
     )
@@ -109,7 +114,7 @@ class SchedulerContainer(containers.DeclarativeContainer):
         HostInstanceIdGenerator
     )
     listener_manager: providers.Provider[ListenerManager] = providers.ThreadSafeSingleton(ListenerManager)
-    scheduler: providers.Provider[Scheduler] = providers.ThreadSafeSingleton(create, Scheduler, __self__)
+    scheduler: providers.Provider[Scheduler] = providers.ThreadSafeSingleton(create, Scheduler, parts)
     content: providers.Provider[Content] = providers.Dependency(
         instance_of=Content, default=providers.ThreadSafeSingleton(NoContent)
     )

@@ -96,7 +96,7 @@ def test_an_overridden_provider_keeps_its_declared_type() -> None:
     """A fake takes the place of the real thing, whatever class it has."""
     provider = providers.Factory(Mailer)
     provider.override(providers.Object("fake"))
-    unknown = providers.Dependency()
+    unknown: providers.Dependency[Any] = providers.Dependency()
     unknown.override(providers.Factory(Mailer))
     assert provided_type(provider) is Mailer
     assert provided_type(unknown) is Mailer

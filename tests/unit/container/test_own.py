@@ -8,7 +8,7 @@ from quartzite.errors import SchedulerConfigError
 
 
 class Holder(containers.DeclarativeContainer):
-    things = Own(list)
+    things: Own[list[int]] = Own(list)
     count = providers.Callable(len, things)
 
 
@@ -38,6 +38,6 @@ def test_a_container_that_holds_something_can_not_be_copied() -> None:
     class Filled(containers.DeclarativeContainer):
         holder = providers.Container(Holder)
 
-    Filled.holder.things().append(1)  # type: ignore[attr-defined]
+    Filled.holder.things().append(1)
     with pytest.raises(SchedulerConfigError, match="on the instance of the application's container"):
         Filled()

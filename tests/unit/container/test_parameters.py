@@ -10,7 +10,7 @@ import pytest
 from quartzite.container.parameters import UNSAID, Named, parameters_of
 
 if TYPE_CHECKING:
-    from nowhere import Unreachable
+    from decimal import Decimal as Unreachable
 
 
 class Mailer:
@@ -22,7 +22,7 @@ class WithNothing:
 
 
 class WithArguments:
-    def __init__(self, mailer: Mailer, plain, *rest: int, limit: int = 3, **more: int) -> None: ...
+    def __init__(self, mailer: Mailer, plain, *rest: int, limit: int = 3, **more: int) -> None: ...  # type: ignore[no-untyped-def]
 
 
 def describe(target: Any) -> list[str]:
