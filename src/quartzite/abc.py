@@ -539,7 +539,7 @@ class JobStore(ABC):
 
     async def delete_jobs(self, keys: Collection[JobKey]) -> bool:
         """Delete jobs with their triggers; tell whether all were there."""
-        return all([await self.delete_job(key) for key in keys])
+        return all([await self.delete_job(key) for key in dict.fromkeys(keys)])
 
     @abstractmethod
     async def get_job(self, key: JobKey) -> JobDetail | None:
@@ -567,7 +567,7 @@ class JobStore(ABC):
 
     async def delete_triggers(self, keys: Collection[TriggerKey]) -> bool:
         """Delete triggers; tell whether all were there."""
-        return all([await self.delete_trigger(key) for key in keys])
+        return all([await self.delete_trigger(key) for key in dict.fromkeys(keys)])
 
     @abstractmethod
     async def replace_trigger(self, key: TriggerKey, trigger: Trigger) -> bool:
