@@ -15,9 +15,9 @@ def test_resolved_by_key_or_seed(vectors: Vectors) -> None:
     """A text key, or the seed in its place, resolves every H to the recorded value."""
     vectors.compare(
         vectors.records,
-        answer=lambda record: CronExpression(
-            record["expr"], hash_key=record["seed"] if record["key"] is None else record["key"]
-        ).text,
+        answer=lambda record: (
+            CronExpression(record["expr"], hash_key=record["seed"] if record["key"] is None else record["key"]).text
+        ),
         expected=lambda record: record["resolved"],
     )
 
