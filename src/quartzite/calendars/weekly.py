@@ -36,15 +36,15 @@ class WeeklyCalendar(DayCalendar):
         DayCalendar.__post_init__(self)
         object.__setattr__(self, "days_excluded", _weekdays(self.days_excluded))
 
-    def with_excluded(self, *days: DayOfWeek) -> WeeklyCalendar:
-        """Return the calendar with more days excluded."""
+    def with_excluded(self, *days: int) -> WeeklyCalendar:
+        """Return the calendar with more days excluded, given as ``DayOfWeek`` or as numbers from 1 (Sunday)."""
         return replace(self, days_excluded=self.days_excluded | _weekdays(days))
 
-    def without_excluded(self, *days: DayOfWeek) -> WeeklyCalendar:
+    def without_excluded(self, *days: int) -> WeeklyCalendar:
         """Return the calendar with fewer days excluded."""
         return replace(self, days_excluded=self.days_excluded - _weekdays(days))
 
-    def is_day_excluded(self, day: DayOfWeek) -> bool:
+    def is_day_excluded(self, day: int) -> bool:
         """Tell whether the own set, without the base, excludes a day of the week."""
         return day in self.days_excluded
 
