@@ -40,8 +40,8 @@ async def running(
       its parts, its identity, ``job_store.initialize``, plugins, content; and once all are complete their loops.
     * When anything fails, what exists is shut down again, and nothing has fired.
     * At the end all schedulers stop firing at once, what was acquired is given back, jobs that run may finish, and
-      the resources that were opened here are closed. The parts are forgotten: the next block builds new ones, so that
-      overrides made before it always hold.
+      the resources that were opened here are closed. The parts are forgotten: the next block builds new ones.
+    * Overrides made before the block hold in it; a part that was asked for before them is built already, and stays.
 
     Args:
         container: A :class:`QuartzContainer`, or the provider of one in the application's container.
@@ -129,7 +129,6 @@ def _built(schedulers: SchedulerMap) -> dict[str, ReadyContent]:
     contents: dict[str, ReadyContent] = {}
     owners: dict[int, str] = {}
     for name, parts in schedulers.items():
-        _forget(parts)
         parts.check_dependencies()
         parts.scheduler()
         owner = owners.setdefault(id(_real_store(parts.job_store())), name)

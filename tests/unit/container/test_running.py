@@ -180,21 +180,35 @@ async def test_a_container_runs_once_at_a_time() -> None:
 
 
 async def test_each_block_builds_its_own_parts() -> None:
-    """Overrides made before a block hold in it, whatever was resolved before; afterwards the parts are forgotten."""
+    """Overrides made before a block hold in it; afterwards the parts are forgotten, and others are built."""
     container = QuartzContainer()
-    parts = add_quartz(container).parts
-    early = parts.scheduler()
-    clock = FakeClock()
+    add_quartz(container)
+    clock, later = FakeClock(), FakeClock()
     container.clock.override(clock)
     async with running(container):
         first = container.scheduler()
-        assert first is not early
         assert first.clock is clock
+    container.clock.override(later)
     with pytest.raises(SchedulerError, match="has been shut down"):
         await first.pause_all()
     async with running(container):
         assert container.scheduler() is not first
-        assert container.scheduler().is_started
+        assert container.scheduler().clock is later
+
+
+async def test_a_part_that_was_asked_for_before_is_the_one_that_runs() -> None:
+    """A store that is built by hand may take the signaler from the parts: the scheduler attaches itself to that one."""
+    clock = FakeClock()
+    container = QuartzContainer()
+    builder = add_quartz(container).use_clock(clock)
+    parts = builder.parts
+    store = RamJobStore(clock=clock, signaler=parts.signaler(), serializer=parts.serializer())
+    builder.use_job_store(store)
+    signaler = parts.signaler()
+    async with running(container):
+        assert parts.signaler() is signaler
+        assert parts.job_store() is store
+    assert parts.signaler() is not signaler
 
 
 async def test_the_applications_singletons_are_left_alone() -> None:
