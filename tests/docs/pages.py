@@ -1,8 +1,8 @@
 """The pages of the documentation and the blocks of Python in them.
 
 Every block that is fenced as ``python`` runs, in the order of the page and in one namespace per page. Blocks may
-``await``. ``<!-- skip: next -->`` before a block leaves it out: for what can not run at all, such as a line that
-needs somebody's password.
+``await``. ``run(container)`` runs for some seconds of a fake clock, then ends. ``<!-- skip: next -->`` before a block
+leaves it out: for what can not run at all, such as a line that needs somebody's password.
 """
 
 import ast
@@ -13,9 +13,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+from unittest.mock import patch
 
 from sybil import Document, Example
 from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
+
+import quartzite
+from quartzite import QuartzContainer, running
+from quartzite.testing import FakeClock
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -43,6 +49,18 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+def run_for_a_moment(container: QuartzContainer, **options: Any) -> None:
+    """Stand in for ``quartzite.run``, which ends by a signal only: run for three seconds of a fake clock."""
+
+    async def moment() -> None:
+        clock = FakeClock("2026-01-01T00:00Z")
+        with container.clock.override(clock):
+            async with running(container, **options):
+                await clock.advance(seconds=3)
+
+    asyncio.run(moment())
+
+
 class BlockEvaluator:
     """Run a block of Python, on the event loop of its page when it awaits something."""
 
@@ -68,7 +86,7 @@ def blocks_of(page: Path) -> Iterator[Document]:
     """Open a page; its blocks may be evaluated one after another until the end of the ``with``."""
     module = ModuleType("page_" + page.stem.replace("-", "_"))
     parser = PythonCodeBlockParser()
-    with asyncio.Runner() as runner:
+    with asyncio.Runner() as runner, patch.object(quartzite, "run", run_for_a_moment):
         parser.codeblock_parser = PythonCodeBlockParser.codeblock_parser_class("python", BlockEvaluator(runner))
         document = Document.parse(str(page), parser, SkipParser())
         # A module that can be found by its name: dataclasses, type hints and stored job types look there.

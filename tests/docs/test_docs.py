@@ -90,3 +90,10 @@ def test_the_readme_is_short_and_holds_the_two_commands() -> None:
     assert len(text.split("```python\n")[1].split("```")[0].splitlines()) <= 15
     assert "python3 -m venv .venv && .venv/bin/pip install '.[cli]' && .venv/bin/quartzite demo\n" in text
     assert "python3 -m venv .venv && .venv/bin/pip install nox && .venv/bin/nox -s tests\n" in text
+
+
+def test_the_first_example_says_hello(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a newcomer types first really fires, every second, beginning at once."""
+    with blocks_of(README) as document:
+        next(iter(document.examples())).evaluate()
+    assert capsys.readouterr().out.splitlines() == [f"hello at 2026-01-01 00:00:0{second}+00:00" for second in range(4)]
