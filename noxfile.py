@@ -104,7 +104,7 @@ def check_style(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("codespell")
-    session.run("lint-imports")
+    session.run("lint-imports", "--no-cache")
 
 
 def check_types(session: nox.Session) -> None:
