@@ -1,0 +1,1 @@
+"""The database itself: tables, types, dialects, transactions. It knows nothing of scheduling."""
