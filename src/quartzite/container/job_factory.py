@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from quartzite.abc import JobFactory, JobScope
 from quartzite.container.job_plan import JobPlan, plan_job
 from quartzite.container.run_scope import RunScope, current_scope, is_pending
+from quartzite.container.scheduler import SchedulerContainer
 from quartzite.execution import TriggerFiredBundle
 from quartzite.model.job import JobType, is_async_job
 
 if TYPE_CHECKING:
-    from quartzite.container.scheduler import SchedulerContainer
     from quartzite.engine.scheduler import Scheduler
 
 __all__ = ["InjectingJobFactory"]

@@ -21,7 +21,6 @@ from quartzite.abc import (
 from quartzite.container.activate import create
 from quartzite.container.application import ApplicationProviders
 from quartzite.container.content import Content, NoContent
-from quartzite.container.job_factory import InjectingJobFactory
 from quartzite.container.layers import Layer, layered
 from quartzite.container.own import Own
 from quartzite.engine.instance_id import HostInstanceIdGenerator
@@ -39,6 +38,13 @@ __all__ = ["SchedulerContainer"]
 def _container_of(dependency: Any) -> Any:
     # providers.Self would lead to the class in a subclass or a copy of the container; a dependency knows its instance.
     return dependency.parent
+
+
+def _job_factory(parts: Any) -> JobFactory:
+    # Derived factories are built by annotation, and theirs names the class below: this one is imported late instead.
+    from quartzite.container.job_factory import InjectingJobFactory
+
+    return InjectingJobFactory(parts)
 
 
 def _settings(name: str, configured: dict[str, Any]) -> SchedulerSettings:
@@ -106,7 +112,7 @@ class SchedulerContainer(containers.DeclarativeContainer):
     base_job_store: providers.Provider[JobStore] = providers.ThreadSafeSingleton(create, RamJobStore, parts)
     job_store_layers: providers.Provider[list[Layer]] = Own(list)
     job_store: providers.Provider[JobStore] = providers.ThreadSafeSingleton(layered, base_job_store, job_store_layers)
-    job_factory: providers.Provider[JobFactory] = providers.ThreadSafeSingleton(InjectingJobFactory, parts)
+    job_factory: providers.Provider[JobFactory] = providers.ThreadSafeSingleton(_job_factory, parts)
     worker_pool: providers.Provider[WorkerPool] = providers.ThreadSafeSingleton(
         AsyncWorkerPool, max_concurrency=settings.provided.max_concurrency, clock=clock, name=name
     )
