@@ -33,7 +33,7 @@ SECOND = timedelta(seconds=1)
 
 def job(name: str = "job", group: str = "DEFAULT", **fields: Any) -> JobDetail:
     """Return a durable job, unless ``fields`` says otherwise."""
-    return JobDetail(key=JobKey(name, group), job_type=JobType("tests.jobs:run"), **{"durable": True, **fields})
+    return JobDetail(key=JobKey(name, group), **{"job_type": JobType("tests.jobs:run"), "durable": True, **fields})
 
 
 def trigger(name: str = "t", of: JobDetail | None = None, *, group: str = "DEFAULT", **fields: Any) -> SimpleTrigger:
