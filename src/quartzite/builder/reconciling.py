@@ -71,7 +71,8 @@ class _Steps:
         if with_triggers := {job: triggers for job, triggers in self.new.items() if triggers}:
             await scheduler.schedule_jobs(with_triggers)
         for lonely in [job for job, triggers in self.new.items() if not triggers]:
-            await scheduler.add_job(lonely)
+            # A job that is not durable is there only for a trigger that moves to it.
+            await scheduler.add_job(lonely, store_non_durable_while_awaiting_scheduling=True)
         for trigger in self.added:
             await scheduler.schedule_job(trigger)
         for job, trigger in self.moved:
