@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from quartzite.errors import InvalidValueError
@@ -180,11 +180,11 @@ class CalendarIntervalSchedule(Schedule):
     def __post_init__(self) -> None:
         _check_interval("calendar interval schedule", self.repeat_interval, self.repeat_interval_unit)
 
-    def with_interval(self, interval: int, unit: IntervalUnit) -> CalendarIntervalSchedule:
+    def with_interval(self, interval: int, unit: IntervalUnit) -> Self:
         """Return the schedule with another interval."""
         return replace(self, repeat_interval=interval, repeat_interval_unit=unit)
 
-    def in_time_zone(self, time_zone: ZoneInfo | str) -> CalendarIntervalSchedule:
+    def in_time_zone(self, time_zone: ZoneInfo | str) -> Self:
         """Return the schedule by another zone's calendar and clocks.
 
         Raises:
@@ -192,11 +192,11 @@ class CalendarIntervalSchedule(Schedule):
         """
         return replace(self, time_zone=zone(time_zone))
 
-    def preserve_hour_of_day(self, preserve: bool = True) -> CalendarIntervalSchedule:
+    def preserve_hour_of_day(self, preserve: bool = True) -> Self:
         """Return the schedule that keeps the local time across clock changes, or not."""
         return replace(self, preserve_hour_of_day_across_daylight_savings=preserve)
 
-    def skip_missing_hours(self, skip: bool = True) -> CalendarIntervalSchedule:
+    def skip_missing_hours(self, skip: bool = True) -> Self:
         """Return the schedule that leaves out a step whose local time the clocks skip, or not."""
         return replace(self, skip_day_if_hour_does_not_exist=skip)
 

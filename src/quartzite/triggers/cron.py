@@ -120,7 +120,7 @@ class CronSchedule(Schedule):
         elif not isinstance(self.expression, CronExpression):
             raise InvalidValueError(f"cron(...) of {self.expression!r}: give a text or a CronExpression")
 
-    def in_time_zone(self, time_zone: ZoneInfo | str) -> CronSchedule:
+    def in_time_zone(self, time_zone: ZoneInfo | str) -> Self:
         """Return the schedule read in another zone.
 
         Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from quartzite.cron import DayOfWeek
@@ -159,39 +159,39 @@ class DailyTimeIntervalSchedule(Schedule):
         _check("daily schedule", self)
         object.__setattr__(self, "days_of_week", _days("daily schedule", self.days_of_week))
 
-    def with_interval(self, interval: int, unit: IntervalUnit) -> DailyTimeIntervalSchedule:
+    def with_interval(self, interval: int, unit: IntervalUnit) -> Self:
         """Return the schedule with another interval."""
         return replace(self, repeat_interval=interval, repeat_interval_unit=unit)
 
-    def with_repeat_count(self, count: int) -> DailyTimeIntervalSchedule:
+    def with_repeat_count(self, count: int) -> Self:
         """Return the schedule with a number of firings of a day after the first one (so n + 1 in all)."""
         return replace(self, repeat_count=count)
 
-    def on_days_of_the_week(self, *days: int) -> DailyTimeIntervalSchedule:
+    def on_days_of_the_week(self, *days: int) -> Self:
         """Return the schedule on other days, given as ``DayOfWeek`` or as numbers from 1 (Sunday)."""
         return replace(self, days_of_week=_days("daily schedule", days))
 
-    def on_monday_through_friday(self) -> DailyTimeIntervalSchedule:
+    def on_monday_through_friday(self) -> Self:
         """Return the schedule on Monday to Friday."""
         return replace(self, days_of_week=MONDAY_THROUGH_FRIDAY)
 
-    def on_saturday_and_sunday(self) -> DailyTimeIntervalSchedule:
+    def on_saturday_and_sunday(self) -> Self:
         """Return the schedule on Saturday and Sunday."""
         return replace(self, days_of_week=SATURDAY_AND_SUNDAY)
 
-    def on_every_day(self) -> DailyTimeIntervalSchedule:
+    def on_every_day(self) -> Self:
         """Return the schedule on every day."""
         return replace(self, days_of_week=EVERY_DAY)
 
-    def starting_daily_at(self, time_of_day: time) -> DailyTimeIntervalSchedule:
+    def starting_daily_at(self, time_of_day: time) -> Self:
         """Return the schedule with another start of the window."""
         return replace(self, start_time_of_day=time_of_day)
 
-    def ending_daily_at(self, time_of_day: time) -> DailyTimeIntervalSchedule:
+    def ending_daily_at(self, time_of_day: time) -> Self:
         """Return the schedule with another end of the window."""
         return replace(self, end_time_of_day=time_of_day)
 
-    def ending_daily_after_count(self, count: int) -> DailyTimeIntervalSchedule:
+    def ending_daily_after_count(self, count: int) -> Self:
         """Return the schedule whose window ends with the n-th firing, by the start and interval given so far.
 
         Raises:
@@ -208,7 +208,7 @@ class DailyTimeIntervalSchedule(Schedule):
             )
         return replace(self, end_time_of_day=last.time())
 
-    def in_time_zone(self, time_zone: ZoneInfo | str) -> DailyTimeIntervalSchedule:
+    def in_time_zone(self, time_zone: ZoneInfo | str) -> Self:
         """Return the schedule by another zone's days and clocks.
 
         Raises:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from quartzite.timezones import UTC_ZONE, gap_behind, local_time, resolve, resolve_second, zone
@@ -160,7 +160,7 @@ class RecurrenceSchedule(Schedule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rule", RecurrenceRule.parse(self.rule).text)
 
-    def in_time_zone(self, time_zone: ZoneInfo | str) -> RecurrenceSchedule:
+    def in_time_zone(self, time_zone: ZoneInfo | str) -> Self:
         """Return the schedule by another zone's calendar and clocks.
 
         Raises:

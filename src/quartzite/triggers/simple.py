@@ -200,15 +200,15 @@ class SimpleSchedule(Schedule):
         _check_count("simple schedule", self.repeat_count)
         _check_interval("simple schedule", self.repeat_interval)
 
-    def with_interval(self, interval: timedelta) -> SimpleSchedule:
+    def with_interval(self, interval: timedelta) -> Self:
         """Return the schedule with another span between two firings."""
         return replace(self, repeat_interval=interval)
 
-    def with_repeat_count(self, count: int) -> SimpleSchedule:
+    def with_repeat_count(self, count: int) -> Self:
         """Return the schedule with a number of firings after the first one (so n + 1 in all)."""
         return replace(self, repeat_count=count)
 
-    def repeat_forever(self) -> SimpleSchedule:
+    def repeat_forever(self) -> Self:
         """Return the schedule without a last firing."""
         return replace(self, repeat_count=REPEAT_FOREVER)
 
