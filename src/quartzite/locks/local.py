@@ -90,7 +90,7 @@ class FairLock:
             self._waiters.append(waiter)
         try:
             await waiter.future
-        except asyncio.CancelledError:
+        except BaseException:  # cancelled, or thrown away with its event loop
             self._withdraw(waiter)
             raise
 
@@ -103,7 +103,7 @@ class FairLock:
         with self._guard:
             if waiter.is_granted:  # it was cancelled in the moment between being granted and waking up
                 self._hand_on()
-            else:
+            elif waiter in self._waiters:  # it is not when its event loop was gone as its turn came
                 self._waiters.remove(waiter)
 
     def _hand_on(self) -> None:
