@@ -31,7 +31,7 @@ class _Outcome(NamedTuple):
     """How a firing ended: what the store is told, what the job raised, whether it was vetoed."""
 
     instruction: SchedulerInstruction
-    error: JobExecutionError | None = None
+    error: JobExecutionError | asyncio.CancelledError | None = None
     vetoed: bool = False
 
 
@@ -92,7 +92,7 @@ class JobRunner:
     async def _run(self, bundle: TriggerFiredBundle, scope: JobScope) -> None:
         context = JobContext(bundle, self._scheduler)
         context.job_instance = scope.job
-        error: JobExecutionError | None = None
+        error: BaseException | None = None
         completing = False
         try:
             outcome = await self._attempts(bundle, context, scope)
@@ -101,14 +101,19 @@ class JobRunner:
             await self._complete(context, outcome.instruction)
             if outcome.vetoed:
                 await self._finalized(context)
-        except BaseException:  # cancelled outside its job, for example in a listener
+        except BaseException as outside:  # cancelled outside its job, for example in a listener
             self._executing.end(context)
+            error = error or outside
             if not completing:
                 await self._complete(context, SchedulerInstruction.NO_INSTRUCTION)
             raise
         finally:
-            # The factory is told what the job raised, not what the engine wrapped it in.
-            await self._return(scope, context, error if error is None else error.__cause__ or error)
+            # The factory is told what the job raised, not what the engine wrapped it in; and of an interruption, so
+            # that half of a transaction is not committed.
+            try:
+                await self._return(scope, context, error if error is None else error.__cause__ or error)
+            finally:
+                error = None
 
     async def _attempts(self, bundle: TriggerFiredBundle, context: JobContext, scope: JobScope) -> _Outcome:
         listeners = self._listeners
@@ -118,7 +123,9 @@ class JobRunner:
                     self._executing.begin(context)
                 elif (stopped := await self._begin(context)) is not None:
                     return stopped
-                error = await self._execute(context, scope)
+                raised = await self._execute(context, scope)
+                # An interrupted run counts as ended normally.
+                error = raised if isinstance(raised, JobExecutionError) else None
                 try:
                     instruction = _follow_up(context, error)
                 except Exception as cause:  # noqa: BLE001 - a kind of trigger with a fault of its own
@@ -133,7 +140,7 @@ class JobRunner:
                 await self._end(context, error, instruction)
             elif listeners.hears_scheduler:
                 await self._finalized(context)
-        return _Outcome(instruction, error)
+        return _Outcome(instruction, raised)
 
     async def _unclear(self, context: JobContext, cause: Exception) -> SchedulerInstruction:
         await self._report(f"Trigger {context.trigger.key} failed to say what follows a run.", context, cause)
@@ -231,7 +238,7 @@ class JobRunner:
 
     # One attempt ----------------------------------------------------------------------------------------------
 
-    async def _execute(self, context: JobContext, scope: JobScope) -> JobExecutionError | None:
+    async def _execute(self, context: JobContext, scope: JobScope) -> JobExecutionError | asyncio.CancelledError | None:
         """Run the job once and return what it raised (spec 01 sections 7 and 8)."""
         # An error's frames lead here: a name that still held the error would keep both alive.
         clock = self._clock
@@ -254,6 +261,7 @@ class JobRunner:
             if not context.cancellation_token.is_set:
                 return await self._job_failed(context, error)
             logger.info("A job was interrupted.", extra={"job": str(context.job.key)})
+            return error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a job may raise whatever it likes
             return await self._job_failed(context, error)
         finally:
