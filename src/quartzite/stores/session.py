@@ -4,6 +4,7 @@ The port is set-based and dumb. Its methods take selectors, sets and transition 
 can be done in a constant number of statements, whatever the size of the set (decision 4). What is to be done is
 decided by ``rules`` and carried out by ``stores.operations``: an ``if`` about scheduling in a session is a fault.
 
+* Any set may be empty; such a call changes nothing, answers with nothing, and needs no statement.
 * A unit of work sees its own changes; nobody else sees them before it ends.
 * Values go in and out; a session never hands out what changes later.
 * Rows that can not be read are left out of an answer and noted in :attr:`StoreSession.unreadable`.

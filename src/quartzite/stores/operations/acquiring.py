@@ -55,13 +55,15 @@ async def acquire_next_triggers(
 
 
 async def release_acquired_triggers(session: StoreSession, triggers: Sequence[Trigger]) -> None:
-    """Give triggers back that were acquired and never fired; a claim that is gone changes nothing."""
+    """Give triggers back that were acquired and never fired; a claim that is gone changes nothing.
+
+    Nobody is told: who gives back is about to acquire again, and a signal would make it give back again.
+    """
     ids = {trigger.fire_instance_id: trigger.key for trigger in triggers if trigger.fire_instance_id is not None}
     removed = await session.fired.remove(ids.keys())
     keys = {row.trigger_key for row in removed.values() if row.state is StoredFiringState.ACQUIRED}
     if keys:
         await session.triggers.move(ByKeys(keys), RELEASE)
-        session.signals.scheduling_change()
 
 
 def _acquired(trigger: Trigger, now: datetime, instance_id: str) -> FiredRow:
