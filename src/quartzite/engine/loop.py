@@ -104,6 +104,7 @@ class SchedulingLoop:
         self._paused = False
         if self._task is None or self._task.done():
             self.signal.bind()
+            self.pulse.begins()
             self._over.clear()
             self._task = asyncio.get_running_loop().create_task(self._run(), name="quartzite-loop")
             self._task.add_done_callback(self._ended)
@@ -292,7 +293,8 @@ class SchedulingLoop:
         """Give back the triggers that did not fire; report those that failed, the first time."""
         ragged = len(results) != len(triggers)
         if ragged:
-            wrong = f"{type(self._store).__name__}.triggers_fired answered {len(results)} of {len(triggers)} triggers"
+            store = type(getattr(self._store, "inner_job_store", self._store)).__name__
+            wrong = f"{store}.triggers_fired answered {len(results)} of {len(triggers)} triggers"
             await self._notifier.error(wrong, SchedulerError(f"{wrong}: it must return one result for each, in order"))
         fired = {bundle.trigger.key for bundle in bundles}
         await self._releasing.release([trigger for trigger in triggers if trigger.key not in fired])

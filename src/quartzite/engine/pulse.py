@@ -56,11 +56,15 @@ class Pulse:
         self.last_tick = self._clock.now()
         self._expected_by = self._clock.monotonic() + within
 
+    def begins(self) -> None:
+        """Note that the loop lives."""
+        self.ticks()
+        self.end = None
+
     def stands_by(self) -> None:
         """Note that no sign of life is expected: the scheduler is in standby."""
         self.ticks()
         self._expected_by = None
-        self.end = None
 
     def waits_for_workers(self) -> None:
         """Note that no sign of life is expected until a worker is free."""

@@ -281,7 +281,7 @@ class Scheduler(Scheduling, Pausing, Querying):
             shutdown=self.is_shutdown,
             running_since=self._lifecycle.running_since,
             jobs_executed=self._executing.started,
-            job_store_type=_type_name(self._store),
+            job_store_type=_type_name(getattr(self._store, "inner_job_store", self._store)),
             job_store_supports_persistence=self._store.supports_persistence,
             job_store_clustered=self._store.clustered,
             worker_pool_type=_type_name(self._workers),

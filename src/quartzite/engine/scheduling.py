@@ -103,10 +103,12 @@ class Scheduling:
             SchedulerError: as :meth:`schedule_job`.
         """
         details: dict[JobDetail, list[Trigger]] = {}
+        seen: set[JobKey] = set()
         for job, triggers in content.items():
             detail = built_job(job)
-            if detail in details:
+            if detail.key in seen:
                 raise InvalidValueError(f"job {detail.key} is given twice: give each job once, with all its triggers")
+            seen.add(detail.key)
             built = built_triggers(triggers, job_key=detail.key, time_zone=self._core.time_zone)
             details[detail] = [trigger.copy_with(job_key=detail.key) for trigger in built]
         await self._schedule_all(details, replace=replace)
