@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import (
     BindParameter,
+    Boolean,
     ColumnElement,
     Delete,
     Dialect,
@@ -38,7 +39,7 @@ from quartzite.errors import SchedulerConfigError
 from quartzite.sql.errors import Failure, failure_of
 from quartzite.sql.row_set import ParameterRowSet, RowSet, SetColumns, parameter_name
 from quartzite.sql.tables import Tables
-from quartzite.sql.types import OrdinalText
+from quartzite.sql.types import Flag, OrdinalText
 
 __all__ = ["DefaultLock", "SqlDialect"]
 
@@ -303,5 +304,5 @@ def _correlated(value: Any, rows: RowSet, matches: ColumnElement[bool], table: T
 
 
 def _typed(parameter: BindParameter[Any], type_: TypeEngine[Any]) -> ColumnElement[Any]:
-    # Databases need to know the type of a parameter that stands alone.
-    return cast(parameter, type_)
+    # Databases need to know the type of a parameter that stands alone; not all can cast to their truth values.
+    return parameter if isinstance(type_, Flag | Boolean) else cast(parameter, type_)
