@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 from datetime import timedelta
 from functools import partial
 from inspect import isawaitable
@@ -273,7 +274,7 @@ class JobRunner:
         if not scope.is_async:
             returned = await self._in_thread(context, scope)
             return await returned if isawaitable(returned) else returned
-        task = asyncio.ensure_future(scope.call(context))
+        task = asyncio.ensure_future(_without_exit(scope.call(context)))
         self._executing.cancel_hard(context, task)
         return await task
 
@@ -313,3 +314,11 @@ def _follow_up(context: JobContext, error: JobExecutionError | None) -> Schedule
     if error is not None and error.refire_immediately and context.cancellation_token.is_set:
         error = None
     return context.trigger.execution_complete(error)
+
+
+async def _without_exit(work: Awaitable[Any]) -> Any:
+    """Await a job that has a task of its own: one that is told to exit would end the event loop."""
+    try:
+        return await work
+    except SystemExit as error:
+        raise RuntimeError(f"the job raised SystemExit: {error}") from error

@@ -85,13 +85,14 @@ def _deliver(future: asyncio.Future[Any], outcome: Any, error: BaseException | N
         return
     if error is None:
         future.set_result(outcome)
-    elif isinstance(error, StopIteration):  # a future refuses it
-        future.set_exception(_renamed(error))
-    else:
+    elif isinstance(error, Exception | asyncio.CancelledError) and not isinstance(error, StopIteration):
         future.set_exception(error)
+    else:
+        # A future refuses StopIteration, and a task that is told to exit ends the event loop: that is not for a job.
+        future.set_exception(_renamed(error))
 
 
-def _renamed(error: StopIteration) -> RuntimeError:
-    renamed = RuntimeError("the job raised StopIteration")
+def _renamed(error: BaseException) -> RuntimeError:
+    renamed = RuntimeError(f"the job raised {type(error).__name__}: {error}")
     renamed.__cause__ = error
     return renamed
