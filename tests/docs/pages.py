@@ -27,15 +27,8 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 BUILT = ROOT / "docs" / "_build"
 # What a module may hold without doing anything when it is imported.
-DEFINITIONS = (
-    ast.Import,
-    ast.ImportFrom,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Assign,
-    ast.AnnAssign,
-)
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 
 
 def all_pages() -> list[Path]:
@@ -101,23 +94,43 @@ def blocks_of(page: Path) -> Iterator[Document]:
 def module_of_tests(page: Path) -> str | None:
     """Return the tests of a page as the text of a module, or None when the page has none.
 
-    The module is made of the blocks that only import and define; line numbers are those of the page.
+    The module holds what the blocks of the page import and define, on the lines of the page; and what they assign,
+    where a block does nothing but that.
     """
     lines: list[str] = []
     has_tests = False
-    with blocks_of(page) as document:
-        for example in document.examples():
-            if isinstance(example.region.evaluator, BlockEvaluator) and only_defines(str(example.parsed)):
-                has_tests = has_tests or any(map(is_test, ast.parse(str(example.parsed)).body))
-                lines += padded(example).split("\n")[len(lines) :]
+    for example in blocks_that_run(page):
+        source = padded(example)
+        lines += [""] * (source.count("\n") + 1 - len(lines))
+        for statement in definitions(source):
+            has_tests = has_tests or is_test(statement)
+            first = min(node.lineno for node in (statement, *getattr(statement, "decorator_list", ())))
+            lines[first - 1 : statement.end_lineno] = source.split("\n")[first - 1 : statement.end_lineno]
     return "\n".join(lines) + "\n" if has_tests else None
 
 
-def only_defines(source: str) -> bool:
-    """Whether a block could stand at the top of a module that is imported for its definitions."""
+def blocks_that_run(page: Path) -> Iterator[Example]:
+    """Yield the blocks of a page that no ``skip`` leaves out."""
+    skipping = ""
+    with blocks_of(page) as document:
+        for example in document.examples():
+            if isinstance(example.region.evaluator, BlockEvaluator):
+                if not skipping:
+                    yield example
+                skipping = "" if skipping == "next" else skipping
+            elif isinstance(example.parsed, tuple):
+                action = str(example.parsed[0])
+                skipping = "" if action == "end" else action
+
+
+def definitions(source: str) -> list[ast.stmt]:
+    """Return the statements of a block that do nothing when a module that holds them is imported."""
     code = compile(source, "block", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     awaits = bool(code.co_flags & inspect.CO_COROUTINE)
-    return not awaits and all(isinstance(statement, DEFINITIONS) for statement in ast.parse(source).body)
+    statements = ast.parse(source).body
+    only_defines = not awaits and all(isinstance(each, (*DEFINITIONS, *ASSIGNMENTS)) for each in statements)
+    wanted = (*DEFINITIONS, *ASSIGNMENTS) if only_defines else DEFINITIONS
+    return [statement for statement in statements if isinstance(statement, wanted)]
 
 
 def is_test(statement: ast.stmt) -> bool:

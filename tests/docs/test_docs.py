@@ -68,6 +68,23 @@ def test_a_block_may_await_and_may_be_left_out(tmp_path: Path) -> None:
     assert run_blocks(page) == 5
 
 
+def test_the_tests_of_a_page_have_what_it_defines_and_nothing_that_is_left_out(tmp_path: Path) -> None:
+    """Definitions are taken from blocks that also do something; a block that is left out gives none."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nfrom math import pi\nprint(pi)\nx = 1\n```\n<!-- skip: next -->\n\n```python\nimport nothing\n```\n"
+        "```python\nTWO_PI = 2 * pi\n```\n```python\ndef test_pi() -> None:\n    assert TWO_PI > pi\n```\n"
+    )
+    source = module_of_tests(page)
+    assert source is not None
+    assert [line for line in source.splitlines() if line] == [
+        "from math import pi",
+        "TWO_PI = 2 * pi",
+        "def test_pi() -> None:",
+        "    assert TWO_PI > pi",
+    ]
+
+
 def test_a_failing_test_on_a_page_fails(tmp_path: Path) -> None:
     """The tests of a page really run: one that is wrong fails, at the line of the page."""
     page = tmp_path / "page.md"
