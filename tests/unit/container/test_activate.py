@@ -204,8 +204,8 @@ def test_a_missing_provider_shows_how_to_add_one(make_parts: MakeParts) -> None:
 def test_values_that_nobody_takes_are_refused(parts: SchedulerContainer) -> None:
     """A misspelt argument and options of the wrong class do not vanish silently."""
     with pytest.raises(SchedulerConfigError) as caught:
-        create(WantsMuch, parts, Database, Mailer(), sise=3)
-    assert "there is no argument 'sise': there are mailer, logger, options, database, size" in str(caught.value)
+        create(WantsMuch, parts, Database, Mailer(), weight=3)
+    assert "there is no argument 'weight': there are mailer, logger, options, database, size" in str(caught.value)
     assert "no argument takes the type that was given" in str(caught.value)
 
 
