@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final
 
 from quartzite.abc import Clock, JobStore
+from quartzite.calendars.base import Calendar
 from quartzite.model.keys import TriggerKey
 from quartzite.model.query import TriggerQuery
 from quartzite.model.states import TriggerState
@@ -29,7 +30,7 @@ class TimeJumps:
     Triggers follow the wall clock, so a jump forward fires what has become due and moves the rest on, and a jump back
     lets everything wait. Both are right when the new time is right. When a jump forward is undone, the triggers that
     it moved would be silent until the time it pretended comes: they are put back to their next time from now on. A
-    time for which a trigger has fired already is not fired again.
+    trigger that had a single time within the jump, and has fired, stays: a daily job does not run twice for one day.
 
     A clustered store is left alone: its time is that of the database (decision 11).
     """
@@ -82,10 +83,17 @@ class TimeJumps:
     async def _as_if_not_moved(self, trigger: Trigger, now: datetime) -> Trigger | None:
         name, previous, following = trigger.calendar_name, trigger.previous_fire_time, trigger.next_fire_time
         calendar = None if name is None else await self._store.get_calendar(name)
-        fresh = trigger.copy_with(previous_fire_time=None).update_with_new_calendar(calendar, now, _JUMP)
-        first = fresh.next_fire_time
+        first = _next(trigger, calendar, now)
         if first is None or following is None or first >= following:
             return None
-        if previous is not None and now < previous <= first:
-            return None  # it has fired for that time already, though too early
+        if previous is not None and previous > now:
+            # It fired during the jump, too early: for the only time that there was, or for one of many.
+            second = _next(trigger, calendar, first)
+            if second is None or second > previous:
+                return None
         return trigger.copy_with(next_fire_time=first)
+
+
+def _next(trigger: Trigger, calendar: Calendar | None, after: datetime) -> datetime | None:
+    unfired = trigger.copy_with(previous_fire_time=None)
+    return unfired.update_with_new_calendar(calendar, after, _JUMP).next_fire_time
