@@ -4,8 +4,7 @@ import json
 
 import pytest
 import typer
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from quartzite.cli.cron import cron
 
