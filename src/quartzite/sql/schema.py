@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Connection,
     Dialect,
     Table,
     create_mock_engine,
+    exists,
     func,
     insert,
     inspect,
     literal_column,
+    or_,
     select,
     text,
 )
@@ -138,7 +141,7 @@ class Schema:
         await connection.execute(text(f"ALTER TABLE {name} ADD COLUMN {described}"))
 
     async def _create_indexes(self, connection: AsyncConnection) -> None:
-        if_not_exists = self.dialect.has_index_if_not_exists(connection.dialect)
+        if_not_exists = self.dialect.index_if_not_exists
         for table in self.tables.all:
             there = set() if if_not_exists else await connection.run_sync(_index_names, table)
             for index in indexes(table, connection.dialect):
@@ -156,26 +159,31 @@ class Schema:
     # Looking ------------------------------------------------------------------------------------------------------
 
     async def _missing_tables(self, connection: AsyncConnection) -> list[Table]:
-        return [table for table in self.tables.all if not await self._can_select(connection, table)]
+        if await self._is_there(connection, *((table, ()) for table in self.tables.all)):
+            return []
+        return [table for table in self.tables.all if not await self._is_there(connection, (table, ()))]
 
     async def _missing_columns(self, connection: AsyncConnection) -> list[Column[object]]:
+        """Return the columns that tables lack which are there themselves."""
+        everything = [(table, tuple(table.columns)) for table in self.tables.all]
+        if await self._is_there(connection, *everything):
+            return []
         missing: list[Column[object]] = []
-        for table in self.tables.all:
-            if await self._can_select(connection, table, *table.columns):
-                continue
-            if await self._can_select(connection, table):
-                missing += [c for c in table.columns if not await self._can_select(connection, table, c)]
+        for table, columns in everything:
+            if not await self._is_there(connection, (table, columns)) and await self._is_there(connection, (table, ())):
+                missing += [c for c in columns if not await self._is_there(connection, (table, (c,)))]
         return missing
 
-    async def _can_select(self, connection: AsyncConnection, table: Table, *columns: Column[object]) -> bool:
-        """Tell whether a table and its columns are there, by asking for no rows of it.
+    async def _is_there(self, connection: AsyncConnection, *wanted: tuple[Table, Collection[Column[object]]]) -> bool:
+        """Tell whether tables and columns of them are all there, by asking for no rows of them in one statement.
 
         A catalogue would have to be asked along the search path, for views and for synonyms too.
         """
-        nothing = select(*(columns or (literal_column("1"),))).select_from(table).where(literal_column("1=0"))
+        never: ColumnElement[bool] = literal_column("1=0")
+        parts = [select(*(columns or (literal_column("1"),))).select_from(t).where(never) for t, columns in wanted]
         try:
             async with connection.begin_nested():
-                await connection.execute(nothing)
+                await connection.execute(select(literal_column("1")).where(or_(*(exists(part) for part in parts))))
         except DBAPIError as error:
             if self.dialect.is_missing_object(error):
                 return False

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Table, text
 from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.schema import CreateTable
 
 from quartzite.sql.dialects import SqlDialect, dialect_for
 from quartzite.sql.engine import create_engine
@@ -36,6 +37,12 @@ class Database:
     def schema(self) -> Schema:
         """Its tables."""
         return Schema(self.tables, self.dialect)
+
+    async def create_only(self, *wanted: Table) -> None:
+        """Create some of the tables, for tests that need no more: creating all takes its time."""
+        async with self.engine.begin() as connection:
+            for table in wanted:
+                await connection.execute(CreateTable(table))
 
     async def run(self, *statements: str) -> None:
         """Execute statements, in which ``{s}`` stands for the schema and a point, and commit."""

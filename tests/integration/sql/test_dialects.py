@@ -22,8 +22,8 @@ NAMES = ["Z", "a", "B", "a ", "ä", "é", "e", "É", "1", "10", "2", "_", "😀"
 
 
 async def add_locks(database: Database, *names: str) -> None:
-    """Create the tables and put rows into the table of locks."""
-    await database.schema.create(database.engine, CLOCK)
+    """Create the table of locks and put rows into it."""
+    await database.create_only(database.tables.locks)
     async with database.engine.begin() as connection:
         table = database.tables.locks
         await connection.execute(insert(table), [{"sched_name": "s", "lock_name": name} for name in names])
@@ -62,7 +62,7 @@ async def test_the_database_tells_its_time(database: Database) -> None:
 
 async def test_a_statement_may_compare_with_the_databases_time(database: Database) -> None:
     """Check-in and failure detection are one statement on the clock of the database."""
-    await database.schema.create(database.engine, CLOCK)
+    await database.create_only(database.tables.scheduler_state)
     t, now = database.tables.scheduler_state, database.dialect.now_ticks()
     row = {"sched_name": "s", "instance_name": "n", "last_checkin_time": now, "checkin_interval": timedelta(seconds=5)}
     overdue = t.c.last_checkin_time + 10_000 * 5_000 < now
@@ -119,8 +119,8 @@ async def test_rows_that_others_locked_are_passed_over(database: Database) -> No
 @pytest.mark.parametrize("database", [POSTGRESQL_ONLY], indirect=True)
 async def test_a_locked_job_can_be_referred_to(database: Database) -> None:
     """A row lock on a job does not hold up whoever adds a trigger for it."""
-    await database.schema.create(database.engine, CLOCK)
     t = database.tables
+    await database.create_only(t.job_details, t.triggers)
     await database.run(
         "INSERT INTO {s}QRTZ_JOB_DETAILS (SCHED_NAME, JOB_NAME, JOB_GROUP, JOB_CLASS_NAME, IS_DURABLE,"
         " IS_NONCONCURRENT, IS_UPDATE_DATA, REQUESTS_RECOVERY) VALUES ('s', 'j', 'g', 'm:c', TRUE, TRUE, TRUE, TRUE)"

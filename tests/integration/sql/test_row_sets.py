@@ -22,14 +22,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from quartzite.clock import SystemClock
 from quartzite.model.states import FiredState, StoredTriggerState
 from quartzite.sql.dialects import SqlDialect, dialect_for
 from quartzite.sql.row_set import RowSet
 from quartzite.sql.types import Flag, Milliseconds, OrdinalText, Payload, StateName, UtcTicks
 from tests.integration.sql.conftest import Database
 
-_CLOCK = SystemClock()
 START = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 COLUMNS: dict[str, Any] = {
     "name": OrdinalText(200),
@@ -215,8 +213,8 @@ async def test_returning_where_the_dialect_says_so(database: Database, table: Ta
 
 async def test_a_thousand_rows_use_the_index(database: Database) -> None:
     """A joined UPDATE and DELETE of a few rows look them up by the key, and do not read the whole table."""
-    await database.schema.create(database.engine, _CLOCK)
     fired, dialect = database.tables.fired_triggers, database.dialect
+    await database.create_only(fired)
     columns: dict[str, Any] = {c.key: c.type for c in fired.columns if c.key != "sched_name"}
     given = dialect.row_set("given", columns)
     insert = dialect.insert_rows(fired, given.element, {"sched_name": "s", **{n: given.c[n] for n in columns}})

@@ -74,6 +74,7 @@ class SqlDialect:
         update_from: Whether an UPDATE can join.
         serializes_writers: Whether one writer at a time is all that the database has.
         supports_clustering: Whether several nodes may share it.
+        index_if_not_exists: Whether an index can be created unless it is there, without a warning.
         isolation_level: What the store's transactions run with, None for the database's own.
         default_lock: Which lock handler fits.
     """
@@ -86,6 +87,7 @@ class SqlDialect:
     update_from: ClassVar[bool] = False
     serializes_writers: ClassVar[bool] = False
     supports_clustering: ClassVar[bool] = True
+    index_if_not_exists: ClassVar[bool] = False
     isolation_level: ClassVar[str | None] = "READ COMMITTED"
     default_lock: ClassVar[DefaultLock] = DefaultLock.UPDATE_ROW
 
@@ -234,10 +236,6 @@ class SqlDialect:
     async def schema_lock(self, connection: AsyncConnection, name: str) -> AsyncIterator[None]:  # noqa: ARG002
         """Let one process at a time create the tables called ``name``, where that is possible."""
         yield
-
-    def has_index_if_not_exists(self, connection_dialect: Dialect) -> bool:  # noqa: ARG002
-        """Tell whether an index can be created unless it is there; the dialect is that of an open connection."""
-        return False
 
     async def adopt_tables(self, connection: AsyncConnection, tables: Collection[Table]) -> None:
         """Give tables that were there already what they need beside their columns; nothing by default."""

@@ -171,10 +171,6 @@ class MariaDbDialect(SqlDialect):
             for table, column, collation in found
         ]
 
-    def has_index_if_not_exists(self, connection_dialect: Dialect) -> bool:
-        """Tell whether the server is MariaDB."""
-        return bool(getattr(connection_dialect, "is_mariadb", False))
-
     def is_missing_object(self, error: BaseException) -> bool:
         """Tell whether a table, a column or a schema is not there."""
         return self._failure(error).code in _MISSING

@@ -48,6 +48,7 @@ class PostgreSqlDialect(OnConflictDialect):
     name: ClassVar[str] = "PostgreSQL"
     skip_locked: ClassVar[bool] = True
     for_update_of: ClassVar[bool] = True
+    index_if_not_exists: ClassVar[bool] = True
     default_lock: ClassVar[DefaultLock] = DefaultLock.SELECT_FOR_UPDATE
 
     def row_set(self, name: str, columns: SetColumns) -> RowSet:
@@ -114,10 +115,6 @@ class PostgreSqlDialect(OnConflictDialect):
             if settings and not (await connection.execute(own, {"name": name})).scalar_one():
                 described = ", ".join(f"{key} = {value}" for key, value in settings.items())
                 await connection.execute(text(f"ALTER TABLE {name} SET ({described})"))
-
-    def has_index_if_not_exists(self, connection_dialect: Dialect) -> bool:  # noqa: ARG002
-        """True."""
-        return True
 
     def is_missing_object(self, error: BaseException) -> bool:
         """Tell whether a table, a column or a schema is not there."""

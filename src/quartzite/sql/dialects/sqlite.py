@@ -45,6 +45,7 @@ class SqliteDialect(OnConflictDialect):
     name: ClassVar[str] = "SQLite"
     serializes_writers: ClassVar[bool] = True
     supports_clustering: ClassVar[bool] = False
+    index_if_not_exists: ClassVar[bool] = True
     isolation_level: ClassVar[str | None] = None
     default_lock: ClassVar[DefaultLock] = DefaultLock.LOCAL
 
@@ -112,10 +113,6 @@ class SqliteDialect(OnConflictDialect):
         """Let one process at a time create tables, until its transaction ends."""
         await self.begin(connection, read_only=False)
         yield
-
-    def has_index_if_not_exists(self, connection_dialect: Dialect) -> bool:  # noqa: ARG002
-        """True."""
-        return True
 
     def is_missing_object(self, error: BaseException) -> bool:
         """Tell whether a table, a column or a schema is not there."""
