@@ -168,6 +168,19 @@ async def test_the_run_of_a_deleted_job_changes_nothing_of_a_new_one(subject: Su
     assert await subject.store.get_job(detail.key) == detail
 
 
+async def test_a_job_that_went_with_its_trigger_while_it_ran(subject: Subject) -> None:
+    """A job that was deleted by the orphan rule is deleted: its run changes nothing of a new job of that key."""
+    fleeting = job(durable=False, persist_job_data_after_execution=True)
+    await subject.store.schedule_job(fleeting, trigger())
+    (old,) = await subject.fire()
+    await subject.store.delete_trigger(TriggerKey("t"))
+    assert subject.heard.deleted_jobs == [fleeting.key]
+    await subject.store.schedule_job(fleeting, trigger())
+    left = old.job.with_job_data(JobData._adopt({"n": 1}, changed=True))
+    await subject.store.triggered_job_complete(old.trigger, left, SchedulerInstruction.NO_INSTRUCTION)
+    assert await subject.store.get_job(fleeting.key) == fleeting
+
+
 async def test_a_trigger_that_its_run_unscheduled(subject: Subject) -> None:
     """A run that deletes its own trigger leaves its data and frees its siblings, when the job stays."""
     detail = job(concurrent_execution_disallowed=True, persist_job_data_after_execution=True)
@@ -202,6 +215,29 @@ async def test_a_replaced_trigger_that_was_only_reserved_does_not_fire(subject: 
     await subject.store.replace_trigger(TriggerKey("t"), trigger())
     assert await subject.fire(claims) == []
     assert len(await subject.acquire()) == 1
+
+
+async def test_what_was_over_while_its_job_ran_is_deleted(subject: Subject) -> None:
+    """A sibling that missed its last time while the non-concurrent job ran is told of, and goes when it is freed."""
+    over = once("over", ALONE, misfire_instruction=4, start_time=NOW + SECOND)
+    await subject.store.schedule_jobs({ALONE: [trigger("t", ALONE), over]})
+    (bundle,) = await subject.fire()
+    subject.clock.advance(MINUTE)
+    await subject.complete(bundle)
+    assert TriggerKey("over") in dict(subject.heard.misfires)
+    assert [value.key.name for value in subject.heard.finalized] == ["over"]
+    assert not await subject.store.check_exists(TriggerKey("over"))
+    assert await subject.store.check_exists(TriggerKey("t"))
+
+
+async def test_a_claim_compares_the_time(subject: Subject) -> None:
+    """A trigger whose next fire time changed between reading and claiming is not won, nor one that does not wait."""
+    await subject.store.schedule_jobs({job(): [trigger("changed"), trigger("paused"), trigger("fine")]})
+    await subject.store.pause_trigger(TriggerKey("paused"))
+    claims = [trigger(name).copy_with(fire_instance_id=name) for name in ("changed", "paused", "fine", "gone")]
+    claims[0] = claims[0].copy_with(next_fire_time=NOW + SECOND)
+    assert await subject.work(lambda session: session.triggers.claim(claims)) == {TriggerKey("fine")}
+    assert await subject.state(TriggerKey("changed")) is S.WAITING
 
 
 # Pauses ---------------------------------------------------------------------------------------------------------

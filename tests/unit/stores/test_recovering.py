@@ -15,7 +15,7 @@ from quartzite.model.selectors import All
 from quartzite.model.states import StoredTriggerState
 from quartzite.rules.membership import CheckIn
 from quartzite.stores.operations.recovering import free_stale_claims, free_stranded, recover_at_start, take_over
-from quartzite.stores.session import StoreSession
+from quartzite.stores.session import NodeTable, StoreSession
 from tests.stores import MINUTE, NOW, SECOND, Subject, job, new_subject, once, trigger
 
 S = StoredTriggerState
@@ -147,6 +147,50 @@ async def test_a_late_node_keeps_its_non_concurrent_job(subject: Subject) -> Non
     assert (await states(subject))["sibling"] is S.BLOCKED
     assert await take(subject, seconds_ago=24) == (0, 1)
     assert await states(subject) == {"t": S.WAITING, "sibling": S.WAITING}
+
+
+class Records(NodeTable):
+    """Notes what is asked of the check-in records."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    async def all(self) -> list[CheckIn]:
+        """Return nothing."""
+        return []
+
+    async def delete(self, instance_id: str) -> None:
+        """Note it."""
+        self.calls.append(("delete", instance_id))
+
+    async def release_pins(self, instance_id: str) -> None:
+        """Note it."""
+        self.calls.append(("release", instance_id))
+
+
+@pytest.mark.parametrize(
+    ("failed", "last", "calls"),
+    [
+        ("node", NOW - 30 * SECOND, [("release", "node"), ("delete", "node")]),
+        ("node", NOW - 17 * SECOND, []),
+        ("own", NOW - 30 * SECOND, []),
+    ],
+)
+async def test_the_record_of_a_failed_node(
+    failed: str, last: datetime, calls: list[tuple[str, str]], subject: Subject
+) -> None:
+    """It goes last, after its pins, unless a firing was preserved (the node is looked at again) or it is the own."""
+    await subject.store.schedule_job(ALONE, trigger("t", ALONE))
+    await subject.fire()
+    records = Records()
+
+    async def take_it_over(session: StoreSession) -> None:
+        session.nodes = records
+        record = CheckIn(instance_id=failed, last=last, interval=INTERVAL)
+        await take_over(session, failed, record, current_id="own", now=NOW, threshold=THRESHOLD)
+
+    await subject.work(take_it_over)
+    assert records.calls == calls
 
 
 async def test_firings_without_a_record_are_over(subject: Subject) -> None:
