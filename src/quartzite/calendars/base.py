@@ -13,6 +13,9 @@ from quartzite.timezones import UTC_ZONE, zone
 
 __all__ = ["Calendar"]
 
+FIRST_YEAR: Final = 2
+LAST_YEAR: Final = 9998
+"""In the outermost years what the clocks of a zone show may not fit a datetime."""
 _SEARCHED_YEARS: Final = timedelta(days=366 * 100)
 _SEARCHED_SPANS: Final = 100_000
 
@@ -62,7 +65,7 @@ class Calendar(ABC):
         """Tell whether an aware instant is included by the base chain and the own rule.
 
         Raises:
-            InvalidValueError: the instant is naive.
+            InvalidValueError: the instant is naive, or in the year 1 or 9999.
         """
         moment = _aware(moment)
         return (self.base is None or self.base.is_time_included(moment)) and self._includes(moment)
@@ -73,14 +76,21 @@ class Calendar(ABC):
         None when the chain excludes everything for a hundred years, or for a hundred thousand excluded spans.
 
         Raises:
-            InvalidValueError: the instant is naive.
+            InvalidValueError: the instant is naive, or in the year 1 or 9999.
         """
-        start = candidate = _aware(moment)
+        moment = _aware(moment)
+        try:
+            return self._search(moment)
+        except OverflowError:  # behind the year 9999
+            return None
+
+    def _search(self, start: datetime) -> datetime | None:
+        candidate = start
         for _ in range(_SEARCHED_SPANS):
             if candidate - start > _SEARCHED_YEARS:
                 return None
             if self.base is not None:
-                allowed = self.base.next_included(candidate)
+                allowed = self.base._search(candidate)
                 if allowed is None:
                     return None
                 candidate = allowed
@@ -96,4 +106,6 @@ class Calendar(ABC):
 def _aware(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise InvalidValueError(f"{moment} has no time zone: give an aware datetime")
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise InvalidValueError(f"{moment} lies outside the years {FIRST_YEAR} to {LAST_YEAR}, where no zone shows it")
     return moment if moment.tzinfo is UTC else moment.astimezone(UTC)

@@ -10,7 +10,7 @@ from functools import cache
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from quartzite.calendars.base import Calendar
+from quartzite.calendars.base import FIRST_YEAR, LAST_YEAR, Calendar
 from quartzite.errors import InvalidValueError, JobExecutionError, SchedulerError
 from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
 from quartzite.model.keys import JobKey, TriggerKey
@@ -67,7 +67,8 @@ class Trigger(ABC):
         fire_instance_id: Id of the firing, while the trigger is acquired.
 
     Raises:
-        InvalidValueError: an instant is naive, or the end lies before the start.
+        InvalidValueError: an instant is naive or in the year 1 or 9999, the end lies before the start, or the kind does
+            not know the misfire instruction.
     """
 
     trigger_type: ClassVar[str]
@@ -97,7 +98,7 @@ class Trigger(ABC):
     def __post_init__(self) -> None:
         for name in ("start_time", "end_time", "next_fire_time", "previous_fire_time", "misfire_origin"):
             value = getattr(self, name)
-            if value is not None and value.tzinfo is not UTC:
+            if value is not None and value is not START_WHEN_SCHEDULED:
                 object.__setattr__(self, name, _utc(f"trigger {self.key}: {name}", value))
         if self.end_time is not None and self.end_time < self.start_time:
             raise InvalidValueError(
@@ -343,6 +344,13 @@ def _search_end(start: datetime) -> datetime:
 
 
 def _utc(what: str, moment: datetime) -> datetime:
+    """Return an aware instant in UTC; near the first and the last year no zone could show it, so these are refused."""
     if moment.tzinfo is None:
         raise InvalidValueError(f"{what} {moment} has no time zone: give an aware datetime")
-    return moment.astimezone(UTC)
+    if moment == START_WHEN_SCHEDULED:
+        return START_WHEN_SCHEDULED
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise InvalidValueError(
+            f"{what} {moment} lies outside the years {FIRST_YEAR} to {LAST_YEAR}: leave it out when there is no limit"
+        )
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)

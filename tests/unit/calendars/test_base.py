@@ -86,6 +86,14 @@ def test_the_base_must_include_too(calendar: Calendar) -> None:
     assert following == at("2026-12-28T00:00")
 
 
+@pytest.mark.parametrize("moment", ["0001-12-31T23:59", "9999-01-01T00:00"])
+def test_the_outermost_years_are_refused(moment: str) -> None:
+    """Where the clocks of a zone may show what no datetime can hold, there is no answer."""
+    for ask in (WeeklyCalendar().is_time_included, WeeklyCalendar().next_included):
+        with pytest.raises(InvalidValueError, match="outside the years 2 to 9998"):
+            ask(at(moment))
+
+
 def test_zones_are_names_too() -> None:
     """The id of a zone becomes the zone, that of Windows too; an unknown one is refused."""
     named = WeeklyCalendar(time_zone="W. Europe Standard Time")  # type: ignore[arg-type]

@@ -74,11 +74,6 @@ def test_a_range_that_a_clock_change_cuts() -> None:
     assert only.next_included(at("2026-10-25T02:45+02:00")) == at("2026-10-25T02:00+01:00")
 
 
-def test_the_end_of_time() -> None:
-    """Behind the year 9999 nothing is included."""
-    assert ONLY_AFTERNOON.next_included(at("9999-12-31T15:00")) is None
-
-
 @pytest.mark.parametrize(
     ("start", "end"),
     [

@@ -51,5 +51,8 @@ def test_a_day_that_does_not_exist(excluded: str) -> None:
 
 
 def test_the_end_of_time() -> None:
-    """Behind the last day of the year 9999 there is no day."""
-    assert holiday("9999-12-31", "UTC").next_included(at("9999-12-31T12:00")) is None
+    """A calendar that excludes every day there is comes to the end of the years, and gives none."""
+    days = frozenset(date.fromordinal(n) for n in range(date(9998, 12, 30).toordinal(), date.max.toordinal() + 1))
+    for time_zone in ("UTC", "Asia/Tokyo", "America/Los_Angeles"):
+        calendar = HolidayCalendar(days_excluded=days, time_zone=zone(time_zone))
+        assert calendar.next_included(at("9998-12-31T12:00")) is None

@@ -96,6 +96,13 @@ def test_instants_become_utc() -> None:
     assert trigger.next_fire_time == at("2026-01-01T10:00")
 
 
+@pytest.mark.parametrize("moment", ["0001-01-02T00:00", "9999-12-31T23:59:59.999999"])
+def test_the_outermost_years_are_refused(moment: str) -> None:
+    """Where the clocks of a zone may show what no datetime can hold, nothing starts or ends; the remedy is named."""
+    with pytest.raises(InvalidValueError, match="leave it out when there is no limit"):
+        SimpleTrigger(key=TriggerKey("t"), end_time=at(moment))
+
+
 def test_an_end_before_the_start_is_refused() -> None:
     """A trigger that ends before it starts is a mistake."""
     with pytest.raises(InvalidValueError, match="lies before start time"):

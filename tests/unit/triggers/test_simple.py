@@ -263,5 +263,5 @@ def test_what_a_trigger_refuses() -> None:
         trigger_of(SimpleSchedule().repeat_forever())
     with pytest.raises(InvalidValueError, match="repeat count -2"):
         SimpleSchedule(repeat_count=-2)
-    with pytest.raises(TypeError, match="secnds"):
-        every(secnds=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="second"):
+        every(second=1)  # type: ignore[call-arg]
