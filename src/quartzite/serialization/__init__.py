@@ -15,6 +15,7 @@ from quartzite.serialization.triggers import (
     CalendarIntervalTriggerSerializer,
     CronTriggerSerializer,
     DailyTimeIntervalTriggerSerializer,
+    RecurrenceTriggerSerializer,
     SimpleTriggerSerializer,
     TriggerSerializer,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "HolidayCalendarSerializer",
     "JsonSerializer",
     "MonthlyCalendarSerializer",
+    "RecurrenceTriggerSerializer",
     "SimpleTriggerSerializer",
     "TriggerSerializer",
     "WeeklyCalendarSerializer",

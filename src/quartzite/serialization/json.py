@@ -24,6 +24,7 @@ from quartzite.serialization.triggers import (
     CalendarIntervalTriggerSerializer,
     CronTriggerSerializer,
     DailyTimeIntervalTriggerSerializer,
+    RecurrenceTriggerSerializer,
     SimpleTriggerSerializer,
     TriggerSerializer,
 )
@@ -70,6 +71,7 @@ class JsonSerializer(Serializer):
                 CronTriggerSerializer(),
                 CalendarIntervalTriggerSerializer(),
                 DailyTimeIntervalTriggerSerializer(),
+                RecurrenceTriggerSerializer(),
             ),
         )
         self._calendars = Kinds[CalendarSerializer](

@@ -31,12 +31,14 @@ from quartzite.triggers.calendar_interval import CalendarIntervalTrigger
 from quartzite.triggers.cron import CronTrigger
 from quartzite.triggers.daily_time_interval import DailyTimeIntervalTrigger
 from quartzite.triggers.interval_unit import IntervalUnit
+from quartzite.triggers.recurrence import RecurrenceTrigger
 from quartzite.triggers.simple import SimpleTrigger
 
 __all__ = [
     "CalendarIntervalTriggerSerializer",
     "CronTriggerSerializer",
     "DailyTimeIntervalTriggerSerializer",
+    "RecurrenceTriggerSerializer",
     "SimpleTriggerSerializer",
     "TriggerSerializer",
 ]
@@ -220,4 +222,15 @@ class DailyTimeIntervalTriggerSerializer(TriggerSerializer):
         Field("StartTimeOfDay", "start_time_of_day", _write_time_of_day, _read_time_of_day),
         Field("EndTimeOfDay", "end_time_of_day", _write_time_of_day, _read_time_of_day),
         Field("DaysOfWeek", "days_of_week", write_week_days, read_week_days),
+    )
+
+
+class RecurrenceTriggerSerializer(TriggerSerializer):
+    """Of :class:`RecurrenceTrigger`."""
+
+    trigger_class = RecurrenceTrigger
+    type_name = "RecurrenceTrigger"
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("RecurrenceRule", "recurrence_rule", read=text),
+        Field("TimeZone", "time_zone", write_zone, read_zone),
     )

@@ -22,6 +22,7 @@ from quartzite.triggers.cron import CronTrigger
 from quartzite.triggers.daily_time_interval import DailyTimeIntervalTrigger
 from quartzite.triggers.interval_unit import IntervalUnit
 from quartzite.triggers.misfire import MisfireInstruction, SimpleMisfireInstruction
+from quartzite.triggers.recurrence import RecurrenceTrigger
 from quartzite.triggers.simple import SimpleTrigger
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
@@ -48,6 +49,7 @@ DEFAULTS: list[Trigger] = [
     CronTrigger(key=KEY, cron_expression=CronExpression("0 0 12 * * ?")),
     CalendarIntervalTrigger(key=KEY),
     DailyTimeIntervalTrigger(key=KEY),
+    RecurrenceTrigger(key=KEY, recurrence_rule="FREQ=DAILY"),
 ]
 FULL: list[Trigger] = [
     SimpleTrigger(
@@ -83,6 +85,13 @@ FULL: list[Trigger] = [
         end_time_of_day=time(17),
         time_zone=KOLKATA,
         **PROGRESS,
+    ),
+    RecurrenceTrigger(
+        key=KEY,
+        recurrence_rule="FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9,17;COUNT=500",
+        time_zone=KOLKATA,
+        misfire_instruction=MisfireInstruction.FIRE_AND_PROCEED,
+        **{**PROGRESS, "times_triggered": 7},
     ),
 ]
 
