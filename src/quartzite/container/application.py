@@ -49,7 +49,7 @@ class ApplicationProviders:
     @cached_property
     def has_per_run(self) -> bool:
         """Whether anything is opened for each firing."""
-        return any(isinstance(provider, PerRun) for _, provider, _ in self._typed)
+        return any(isinstance(provider, PerRun) for _, provider in self._all)
 
     def of_type(self, wanted: Any) -> providers.Provider[Any] | None:
         """Return the one provider of a type, or else of a subclass of it; None when there is none.

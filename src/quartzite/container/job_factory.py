@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from quartzite.abc import JobFactory, JobScope
-from quartzite.container.job_plan import JobPlan, plan_job
+from quartzite.container.job_plan import JobPlan, closer_of, plan_job
 from quartzite.container.run_scope import RunScope, current_scope, is_pending
 from quartzite.container.scheduler import SchedulerContainer
 from quartzite.execution import TriggerFiredBundle
@@ -72,6 +72,8 @@ class InjectingJobFactory(JobFactory):
             await self.configure_scope(bundle)
         if planned.ready is not None and not self._has_per_run:
             return planned.ready
+        if not (self._has_per_run or planned.per_run or planned.may_close):
+            return await self._build(planned, None)
         scope = RunScope()
         current_scope.set(scope)
         try:
@@ -102,12 +104,17 @@ class InjectingJobFactory(JobFactory):
             self._plans[target] = known
         return known
 
-    async def _build(self, planned: JobPlan, scope: RunScope) -> JobScope:
-        for resource in planned.per_run:
-            await scope.open(resource)
+    async def _build(self, planned: JobPlan, scope: RunScope | None) -> JobScope:
+        if scope is not None:
+            for resource in planned.per_run:
+                await scope.open(resource)
         args, kwargs = planned.arguments.arguments()
-        args = [await one if is_pending(one) else one for one in args]
-        kwargs = {name: await one if is_pending(one) else one for name, one in kwargs.items()}
+        for place, argument in enumerate(args):
+            if is_pending(argument):
+                args[place] = await argument
+        for name, argument in kwargs.items():
+            if is_pending(argument):
+                kwargs[name] = await argument
         if planned.is_class:
             return await self._with_object(planned, scope, args, kwargs)
         return JobScope(
@@ -119,19 +126,19 @@ class InjectingJobFactory(JobFactory):
         )
 
     async def _with_object(
-        self, planned: JobPlan, scope: RunScope, args: list[Any], kwargs: dict[str, Any]
+        self, planned: JobPlan, scope: RunScope | None, args: list[Any], kwargs: dict[str, Any]
     ) -> JobScope:
         job = planned.arguments.target(*args, **kwargs)
         if is_pending(job):
             job = await job
         is_async = planned.is_async if type(job) is planned.target else is_async_job(type(job))
-        if not planned.shared:
+        if scope is not None and planned.may_close:
             self._close_at_end(job, scope, is_async=is_async)
         return JobScope(job=job, call=job.execute, is_async=is_async, state=scope, hard_cancel=planned.hard_cancel)
 
     def _close_at_end(self, job: Any, scope: RunScope, *, is_async: bool) -> None:
-        close = getattr(job, "aclose", None) or getattr(job, "close", None)
-        if not callable(close):
+        close = closer_of(job)
+        if close is None:
             return
 
         async def close_job() -> None:

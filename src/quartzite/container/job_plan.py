@@ -20,7 +20,7 @@ from quartzite.model.job import JobType, is_async_job, job_options
 if TYPE_CHECKING:
     from quartzite.container.scheduler import SchedulerContainer
 
-__all__ = ["JobPlan", "plan_job"]
+__all__ = ["JobPlan", "closer_of", "plan_job"]
 
 _ANYTHING: Final = (UNSAID, Any, object)
 _NAME_OF_CONTEXT: Final = "context"
@@ -34,7 +34,7 @@ class JobPlan:
         target: The job class or function.
         arguments: Where the arguments come from: those of the constructor, or those of the function.
         per_run: What is opened before they are made, in this order.
-        shared: Whether the application shares the object of the job class, so that it is not ours to close.
+        may_close: Whether an object of the job class is, or may be, to be closed after its firing.
         context: Under which name a function wants its context, ``""`` for first and None for not at all.
         is_async: Whether the target runs on the event loop.
         hard_cancel: Whether an interruption cancels the task.
@@ -44,7 +44,7 @@ class JobPlan:
     target: Any
     arguments: Plan[Any]
     per_run: tuple[PerRun[Any], ...] = ()
-    shared: bool = False
+    may_close: bool = False
     context: str | None = None
     is_async: bool = True
     hard_cancel: bool = False
@@ -86,12 +86,13 @@ def _plan_class(target: type, parts: SchedulerContainer, what: str) -> JobPlan:
     provider = _provider_of(target, parts, what)
     if provider is None:
         arguments = plan(target, parts, what=what)
-        return JobPlan(target=target, arguments=arguments, per_run=_opened_for(arguments.supplies, what))
+        opened = _opened_for(arguments.supplies, what)
+        return JobPlan(target=target, arguments=arguments, per_run=opened, may_close=closer_of(target) is not None)
     return JobPlan(
         target=target,
         arguments=Plan(target=provider),
         per_run=_opened_for([provider], what),
-        shared=not _makes_new_ones(provider),
+        may_close=_makes_new_ones(provider),
     )
 
 
@@ -107,6 +108,12 @@ def _plan_function(target: Callable[..., Any], parts: SchedulerContainer, what: 
         per_run=_opened_for(arguments.supplies, what),
         context=_how_to_give(target, context),
     )
+
+
+def closer_of(job: Any) -> Callable[[], Any] | None:
+    """Return what closes a job object, or tell by its class whether something does; ``aclose`` comes first."""
+    close = getattr(job, "aclose", None) or getattr(job, "close", None)
+    return close if callable(close) else None
 
 
 def _provider_of(target: type, parts: SchedulerContainer, what: str) -> providers.Provider[Any] | None:

@@ -8,6 +8,7 @@ import logging
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
@@ -38,14 +39,15 @@ async def running(
 
     * Start-up order: the resources of the application that nobody opened yet; then for each scheduler the graph of
       its parts, its identity, ``job_store.initialize``, plugins, content; and once all are complete their loops.
-    * When anything fails, what exists is shut down again, and nothing has fired.
+    * When anything fails, what exists is shut down again; until all are complete nothing fires.
     * At the end all schedulers stop firing at once, what was acquired is given back, jobs that run may finish, and
       the resources that were opened here are closed. The parts are forgotten: the next block builds new ones.
     * Overrides made before the block hold in it; a part that was asked for before them is built already, and stays.
 
     Args:
         container: A :class:`QuartzContainer`, or the provider of one in the application's container.
-        wait_for_jobs: Whether the end waits for jobs that run.
+        wait_for_jobs: Whether the end waits for jobs that run. In a test with a clock that stands still, a job that
+            sleeps on it does not end by itself.
         shutdown_timeout: How long at most, None for as long as it takes.
 
     Yields:
@@ -58,11 +60,13 @@ async def running(
     schedulers = quartz.schedulers()
     schedulers.begin()
     try:
-        async with open_resources(quartz.application()), _started(schedulers) as started:
+        async with open_resources(quartz.application()):
+            ending = _Ending(wait=wait_for_jobs, timeout=shutdown_timeout)
+            started = await _start(schedulers, ending)
             try:
                 yield container
             finally:
-                await _shut_down(started, wait=wait_for_jobs, timeout=shutdown_timeout)
+                await ending.shut_down(started)
     finally:
         schedulers.end()
         for parts in schedulers.values():
@@ -99,9 +103,8 @@ async def _run(container: Any, wait_for_jobs: bool, shutdown_timeout: timedelta 
             await stop.wait()
 
 
-@asynccontextmanager
-async def _started(schedulers: SchedulerMap) -> AsyncIterator[list[Scheduler]]:
-    """Create all schedulers, then start them; a failure shuts down those that exist."""
+async def _start(schedulers: SchedulerMap, ending: _Ending) -> list[Scheduler]:
+    """Create all schedulers, then start them; a failure shuts down those that exist, the last one first."""
     created: list[Scheduler] = []
     try:
         contents = _built(schedulers)
@@ -115,9 +118,9 @@ async def _started(schedulers: SchedulerMap) -> AsyncIterator[list[Scheduler]]:
             await scheduler.start()
     except BaseException:
         for scheduler in reversed(created):
-            await scheduler.shutdown(wait=True)
+            await ending.shut_down([scheduler])
         raise
-    yield created
+    return created
 
 
 def _built(schedulers: SchedulerMap) -> dict[str, ReadyContent]:
@@ -153,17 +156,23 @@ def _forget(parts: SchedulerContainer) -> None:
                 provider.reset()
 
 
-async def _shut_down(schedulers: list[Scheduler], *, wait: bool, timeout: timedelta | None) -> None:
-    # At the same time: none goes on firing while another one waits for its jobs.
-    ends = await asyncio.gather(
-        *(scheduler.shutdown(wait=wait, timeout=timeout) for scheduler in schedulers), return_exceptions=True
-    )
-    for scheduler, end in zip(schedulers, ends, strict=True):
-        if isinstance(end, BaseException):
-            _LOGGER.error("A scheduler could not be shut down.", exc_info=end, extra={"scheduler": scheduler.name})
-        elif not end.is_clean:
-            left = [str(one.job_key) for one in end.left_running]
-            _LOGGER.warning("Jobs were left running.", extra={"scheduler": scheduler.name, "jobs": left})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ending:
+    """How schedulers are shut down."""
+
+    wait: bool
+    timeout: timedelta | None
+
+    async def shut_down(self, schedulers: list[Scheduler]) -> None:
+        # At the same time: none goes on firing while another one waits for its jobs.
+        shutdowns = (scheduler.shutdown(wait=self.wait, timeout=self.timeout) for scheduler in schedulers)
+        ends = await asyncio.gather(*shutdowns, return_exceptions=True)
+        for scheduler, end in zip(schedulers, ends, strict=True):
+            if isinstance(end, BaseException):
+                _LOGGER.error("A scheduler could not be shut down.", exc_info=end, extra={"scheduler": scheduler.name})
+            elif not end.is_clean:
+                left = [str(one.job_key) for one in end.left_running]
+                _LOGGER.warning("Jobs were left running.", extra={"scheduler": scheduler.name, "jobs": left})
 
 
 class _LastOne(SchedulerListener):

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
 from dependency_injector import containers, providers
 
 from quartzite.abc import Clock, JobScope
-from quartzite.container import InjectingJobFactory, SchedulerContainer, per_run
+from quartzite.container import InjectingJobFactory, Named, PerRun, SchedulerContainer, per_run
 from quartzite.errors import SchedulerConfigError, TypeLoadError
 from quartzite.execution import JobContext, TriggerFiredBundle
 from quartzite.model.builders import JobBuilder
@@ -237,6 +237,30 @@ async def test_what_decorators_say_reaches_the_scope(make_parts: MakeParts) -> N
     assert scope.is_async
     assert scope.hard_cancel
     assert scope.job is hard
+
+
+async def test_what_is_opened_need_not_be_declared_on_its_own(make_parts: MakeParts) -> None:
+    """A per-run provider within another one, and one that does not tell its type, are opened and closed likewise."""
+    log: list[str] = []
+
+    def untyped(name: str):  # type: ignore[no-untyped-def]
+        log.append(f"open {name}")
+        yield Session()
+        log.append(f"close {name}")
+
+    class Nested(containers.DeclarativeContainer):
+        orders = providers.Factory(Orders, PerRun(untyped, "nested"))
+
+    class Untyped(containers.DeclarativeContainer):
+        session: PerRun[Session] = PerRun(untyped, "untyped")
+
+    def use(context: JobContext, orders: Orders) -> None: ...
+
+    def by_name(context: JobContext, session: Annotated[Any, Named("session")]) -> None: ...
+
+    await Firing(make_parts(Nested()), use).run()
+    await Firing(make_parts(Untyped()), by_name).run()
+    assert log == ["open nested", "close nested", "open untyped", "close untyped"]
 
 
 async def test_new_closures_are_not_kept_for_ever(make_parts: MakeParts) -> None:
