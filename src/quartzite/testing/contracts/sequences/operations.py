@@ -321,25 +321,30 @@ class Release(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Complete(Operation):
-    """``triggered_jobs_complete`` for the first firings that run; ``twice`` sends the last of them once more."""
+    """``triggered_jobs_complete`` for the first firings that run; ``twice`` sends the last of them once more.
 
-    instructions: tuple[SchedulerInstruction | None, ...]
+    They come together when each has the instruction of its trigger (None), else one by one: what arrives together has
+    no order among each other, so that stores may differ about instructions which contradict each other.
+    """
+
+    count: int
+    instruction: SchedulerInstruction | None
     data: int | None
     twice: bool
 
     async def run(self, world: World) -> Any:
         """Carry it out."""
-        count = len(self.instructions)
-        chosen, world.running = world.running[:count], world.running[count:]
-        done = [self._of(bundle, one) for bundle, one in zip(chosen, self.instructions, strict=False)]
-        await world.driver.store.triggered_jobs_complete(done)
+        chosen, world.running = world.running[: self.count], world.running[self.count :]
+        done = [self._of(bundle) for bundle in chosen]
+        store = world.driver.store
+        for batch in [done] if self.instruction is None else [[one] for one in done]:
+            await store.triggered_jobs_complete(batch)
         if self.twice and done:
-            last = done[-1]
-            await world.driver.store.triggered_job_complete(last.trigger, last.job, last.instruction)
+            await store.triggered_job_complete(done[-1].trigger, done[-1].job, done[-1].instruction)
 
-    def _of(self, bundle: TriggerFiredBundle, instruction: SchedulerInstruction | None) -> JobCompletion:
+    def _of(self, bundle: TriggerFiredBundle) -> JobCompletion:
         job = bundle.job if self.data is None else changed(bundle.job, {"n": self.data})
-        return JobCompletion(bundle.trigger, job, instruction or bundle.trigger.execution_complete(None))
+        return JobCompletion(bundle.trigger, job, self.instruction or bundle.trigger.execution_complete(None))
 
 
 @dataclass(frozen=True, slots=True)

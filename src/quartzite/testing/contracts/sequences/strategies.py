@@ -105,9 +105,7 @@ _acquire = st.builds(
     limits=_limits,
     excludes_other_type=_rarely,
 )
-_complete = st.builds(
-    op.Complete, instructions=st.lists(_ends, min_size=1, max_size=3).map(tuple), data=_numbers, twice=_rarely
-)
+_complete = st.builds(op.Complete, count=st.integers(1, 3), instruction=_ends, data=_numbers, twice=_rarely)
 _add_calendar = st.builds(
     op.AddCalendar,
     name=st.sampled_from(CALENDAR_NAMES),
@@ -119,12 +117,7 @@ _STEPS: Final[list[tuple[int, st.SearchStrategy[op.Operation]]]] = [
     (12, st.builds(op.Turn)),
     (4, _acquire),
     (4, st.builds(op.Fire, count=st.integers(1, 4), from_the_end=_rarely)),
-    (
-        6,
-        st.builds(
-            op.Complete, instructions=st.lists(_ends, min_size=1, max_size=3).map(tuple), data=_numbers, twice=_rarely
-        ),
-    ),
+    (6, _complete),
     (2, st.builds(op.Release, count=st.integers(1, 4))),
     (12, st.builds(op.Advance, seconds=st.sampled_from([4.0, 4.0, 4.0, 1.0, 10.0, 6.0, 0.001, 45.0, 50000.0]))),
     (3, st.builds(op.Schedule, content=_content(), replace=_rarely.map(lambda rarely: not rarely))),

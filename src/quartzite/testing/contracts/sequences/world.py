@@ -67,8 +67,8 @@ class World:
             "misfired": sorted(map(plain, signaler.misfired), key=_key),
             "finalized": sorted(map(plain, signaler.finalized), key=_key),
             "deleted jobs": sorted(signaler.deleted_jobs),
-            "triggers in error": sorted(signaler.triggers_in_error),
-            "jobs in error": sorted(signaler.jobs_in_error),
+            "triggers in error": sorted(set(signaler.triggers_in_error)),
+            "jobs in error": sorted(set(signaler.jobs_in_error)),
             "errors": len(signaler.errors),
         }
         signaler.clear()
