@@ -98,7 +98,8 @@ class Trigger(ABC):
     def __post_init__(self) -> None:
         for name in ("start_time", "end_time", "next_fire_time", "previous_fire_time", "misfire_origin"):
             value = getattr(self, name)
-            if value is not None and value is not START_WHEN_SCHEDULED:
+            # A row has up to five instants, and they are right: only a wrong one is worth a message.
+            if value is not None and not (value.tzinfo is UTC and FIRST_YEAR <= value.year <= LAST_YEAR):
                 object.__setattr__(self, name, _utc(f"trigger {self.key}: {name}", value))
         if self.end_time is not None and self.end_time < self.start_time:
             raise InvalidValueError(
