@@ -24,6 +24,7 @@ from quartzite.rules.transitions import PAUSE, Transition
 from quartzite.stores.operations.misfiring import apply_misfires
 from quartzite.stores.operations.scheduling import blocked_jobs
 from quartzite.stores.session import StoredTrigger, StoreSession
+from quartzite.triggers.base import Trigger
 
 __all__ = [
     "pause",
@@ -79,8 +80,8 @@ async def resume(session: StoreSession, selector: TriggerSelector, now: datetime
         return
     blocked = await _blocked(session, rows)
     late = [] if now is None else [row for row in rows if is_misfired(row.trigger, now)]
-    for is_blocked in (False, True):
-        await _move(session, rows, late, blocked, resume_transition(blocked=is_blocked), is_blocked)
+    late_keys = {row.trigger.key for row in late}
+    await _go_on(session, [row.trigger for row in rows if row.trigger.key not in late_keys], blocked)
     if now is not None and late:
         states = [stored_trigger_state(paused=False, blocked=row.trigger.job_key in blocked) for row in late]
         await apply_misfires(session, zip((row.trigger for row in late), states, strict=True), now)
@@ -129,20 +130,9 @@ async def _blocked(session: StoreSession, rows: Sequence[StoredTrigger]) -> set[
     return await blocked_jobs(session, await session.jobs.read({row.trigger.job_key for row in rows}))
 
 
-async def _move(
-    session: StoreSession,
-    rows: Sequence[StoredTrigger],
-    late: Collection[StoredTrigger],
-    blocked: Collection[JobKey],
-    transition: Transition,
-    is_blocked: bool,
-) -> None:
-    """Resume those of the rows that are not late and whose job runs, or does not."""
-    late_keys = {row.trigger.key for row in late}
-    keys = [
-        row.trigger.key
-        for row in rows
-        if (row.trigger.job_key in blocked) is is_blocked and row.trigger.key not in late_keys
-    ]
-    if keys:
-        await session.triggers.move(ByKeys(keys), transition)
+async def _go_on(session: StoreSession, triggers: Sequence[Trigger], blocked: Collection[JobKey]) -> None:
+    """Let triggers that missed nothing wait again, for their time or for their job."""
+    for is_blocked in (False, True):
+        keys = [trigger.key for trigger in triggers if (trigger.job_key in blocked) is is_blocked]
+        if keys:
+            await session.triggers.move(ByKeys(keys), resume_transition(blocked=is_blocked))
