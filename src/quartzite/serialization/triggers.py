@@ -95,13 +95,11 @@ class TriggerSerializer:
 
     def serialize(self, trigger: Trigger, write_data: Callable[[JobData], Any]) -> dict[str, Any]:
         """Return the whole object; ``write_data`` writes the job data."""
-        pin = trigger.preferred_node
         return {
             "TriggerType": self.type_name,
             **write_fields(_FIELDS, trigger),
             "JobDataMap": write_data(trigger.job_data) if trigger.job_data else None,
-            "PreferredNode": pin.node,
-            "PreferredNodeAuto": pin.is_automatic,
+            **write_fields(_PIN, trigger.preferred_node),
             **self.write(trigger),
         }
 
@@ -114,13 +112,17 @@ class TriggerSerializer:
         arguments = read_fields(_FIELDS, node)
         if (data := node.get("JobDataMap")) is not None:
             arguments["job_data"] = read_data(data)
-        arguments["preferred_node"] = PreferredNode(node.get("PreferredNode"), bool(node.get("PreferredNodeAuto")))
+        arguments["preferred_node"] = PreferredNode(**read_fields(_PIN, node))
         try:
             return self.trigger_class(**arguments, **self.read(node))
         except TypeError as error:
             raise ValueError(str(error)) from error
 
 
+_PIN: Final = (
+    Field("PreferredNode", "node", read=text),
+    Field("PreferredNodeAuto", "is_automatic", read=boolean),
+)
 _FIELDS: Final = (
     Field("Key", "key", _write_key, _key_reader(TriggerKey)),
     Field("JobKey", "job_key", _write_key, _key_reader(JobKey)),

@@ -100,7 +100,7 @@ class ValueCodec:
             "$time": time.fromisoformat,
             "$timedelta": lambda microseconds: timedelta(microseconds=_expect(microseconds, int)),
             "$decimal": lambda text: Decimal(_expect(text, str)),
-            "$uuid": UUID,
+            "$uuid": lambda text: UUID(_expect(text, str)),
             "$bytes": lambda text: base64.b64decode(text, validate=True),
         }
         self._registered: dict[str, _RegisteredType] = {}

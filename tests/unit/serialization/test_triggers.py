@@ -201,6 +201,8 @@ def test_a_zone_id_of_windows_is_understood(serializer: JsonSerializer) -> None:
         ({"TimeZone": "Mars/Olympus"}, "Mars/Olympus"),
         ({"CronExpressionString": "0 0 25 * * ?"}, "cron expression"),
         ({"CronExpressionString": None}, "missing 1 required positional argument: 'text'"),
+        ({"PreferredNode": 5}, "PreferredNode 5: it must be a text"),
+        ({"PreferredNodeAuto": "yes"}, "PreferredNodeAuto 'yes': it must be true or false"),
         ({"JobDataMap": [1]}, "[1] is no job data"),
         ({"JobDataMap": {"a": {"$unheard": 1}}}, "'a': values of type '$unheard'"),
     ],
