@@ -290,7 +290,7 @@ class SchedulingLoop:
         results: Sequence[TriggerFiredResult],
         bundles: Sequence[TriggerFiredBundle],
     ) -> None:
-        """Give back the triggers that did not fire; report those that failed, the first time."""
+        """Give back the triggers that did not fire; log those that failed, the first time."""
         ragged = len(results) != len(triggers)
         if ragged:
             store = type(getattr(self._store, "inner_job_store", self._store)).__name__
@@ -299,8 +299,10 @@ class SchedulingLoop:
         fired = {bundle.trigger.key for bundle in bundles}
         await self._releasing.release([trigger for trigger in triggers if trigger.key not in fired])
         errors = [result.exception for result in results if result.exception is not None]
-        if errors and not self._failed_firings:
-            await self._notifier.error(f"{len(errors)} of {len(triggers)} triggers could not be fired.", errors[0])
+        if errors and not self._failed_firings:  # the store has told listeners what it thinks they need to know
+            logger.error(
+                "Triggers could not be fired.", exc_info=errors[0], extra={"failed": len(errors), "of": len(triggers)}
+            )
         self._failed_firings = self._failed_firings + 1 if (errors or ragged) and not bundles else 0
 
     async def _failed(self, message: str, error: Exception) -> None:

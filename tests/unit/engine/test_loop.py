@@ -365,10 +365,7 @@ def answering(answer: Callable[[list[TriggerFiredResult]], list[TriggerFiredResu
     ("answer", "told"),
     [
         (lambda results: results, []),
-        (
-            lambda results: [TriggerFiredResult.failed(AWAY) for _ in results],
-            ["3 of 3 triggers could not be fired."],
-        ),
+        (lambda results: [TriggerFiredResult.failed(AWAY) for _ in results], []),
         (lambda results: results[:-1], ["RamJobStore.triggers_fired answered 2 of 3 triggers"]),
         (lambda results: [*results, *results], ["RamJobStore.triggers_fired answered 6 of 3 triggers"]),
     ],
@@ -390,8 +387,10 @@ async def test_what_did_not_fire_is_released(
     await close(subject)
 
 
-async def test_one_that_can_not_fire_neither_stops_others_nor_burns_the_processor() -> None:
-    """A trigger that fails each time it is fired is tried at a bounded rate, told once, and the others fire on time."""
+async def test_one_that_can_not_fire_neither_stops_others_nor_burns_the_processor(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A trigger that fails each time it is fired is tried at a bounded rate, logged, and the others fire on time."""
 
     class Poisoned(DelegatingJobStore):
         async def triggers_fired(self, triggers: Sequence[Trigger]) -> list[TriggerFiredResult]:
@@ -411,7 +410,7 @@ async def test_one_that_can_not_fire_neither_stops_others_nor_burns_the_processo
     assert len(lateness) == 6
     assert max(lateness) <= 1
     assert len(subject.store.of("triggers_fired")) < 100
-    assert len([error for error in subject.told.errors if "could not be fired" in error]) <= 7
+    assert 1 <= caplog.text.count("Triggers could not be fired") <= 7
     await close(subject)
 
 
