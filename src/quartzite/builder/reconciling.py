@@ -89,6 +89,9 @@ class _Survey:
         self._scheduler = scheduler
         self._now = scheduler.clock.now()
         self._stored_jobs: dict[JobKey, JobDetail] = {}
+        self._calendars: dict[str, Calendar | None] = {
+            name: declared.calendar for name, declared in data.calendars.items()
+        }
         self._problems: list[str] = []
         self._steps = _Steps()
 
@@ -200,8 +203,9 @@ class _Survey:
     async def _calendar(self, name: str | None) -> Calendar | None:
         if name is None:
             return None
-        declared = self._data.calendars.get(name)
-        return await self._scheduler.get_calendar(name) if declared is None else declared.calendar
+        if name not in self._calendars:
+            self._calendars[name] = await self._scheduler.get_calendar(name)
+        return self._calendars[name]
 
 
 def _with_kept_data(job: JobDetail, stored: JobDetail) -> JobDetail:

@@ -113,6 +113,35 @@ async def test_an_unchanged_calendar_is_not_written(deployments: Deployments) ->
     assert (await stored(deployments)).next_fire_time == datetime(2026, 1, 2, 9, tzinfo=UTC)
 
 
+async def test_a_changed_time_zone_of_the_scheduler_changes_its_schedules(deployments: Deployments) -> None:
+    """A schedule that names no zone takes the scheduler's, so that another zone is another definition."""
+
+    def declare(zone: str) -> Callable[[SchedulerBuilder], object]:
+        return lambda q: q.use_time_zone(zone).schedule(work, cron("0 0 9 * * ?"))
+
+    await deployments.deploy(declare("Europe/Berlin"))
+    assert (await stored(deployments)).next_fire_time == datetime(2026, 1, 1, 8, tzinfo=UTC)
+    async with deployments.deployed(declare("America/New_York")):
+        assert deployments.written == ["replace_trigger"]
+        await deployments.clock.advance(hours=15)
+    assert runs == ["01 14:00"]
+
+
+async def test_what_is_compared_is_read_at_once(deployments: Deployments) -> None:
+    """The jobs and triggers of all content are read, and new ones written, in one call each."""
+    await deployments.deploy(lambda q: q.add_calendar("closed", WeeklyCalendar()))
+
+    def declare(q: SchedulerBuilder) -> None:
+        for number in range(20):
+            q.schedule(work, every(hours=1), key=f"job {number}", calendar_name="closed")
+
+    async with deployments.deployed(declare):
+        asked = [call.name for call in deployments.calls]
+    assert asked.count("schedule_jobs") == 1
+    assert asked[: asked.index("schedule_jobs")].count("get_job_details") == 1
+    assert asked[: asked.index("schedule_jobs")].count("get_triggers") == 1
+
+
 # -------------------------------------------------------------------------------------------------------- changed
 async def test_a_changed_interval_goes_on_without_an_extra_run(deployments: Deployments) -> None:
     """It keeps its progress and the start of its grid, and fires next at the first time of the new one from now on."""
