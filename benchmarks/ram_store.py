@@ -1,6 +1,7 @@
 """What the RAM store itself costs, without an engine: ``python benchmarks/ram_store.py``.
 
-* ``cycle``: 10,000 one-shot triggers of one job, batches of 50: microseconds of acquire, fire and complete per firing
+* ``cycle``: 10,000 one-shot triggers of one job, batches of 50: microseconds of processor time that acquire, fire and
+  complete take per firing
 * ``idle``: bytes of memory (RSS) per daily cron trigger, 100,000 of them, each with a key of its own
 * ``beside``: the cycle of 1,000 due triggers beside those 100,000
 
@@ -95,17 +96,22 @@ async def add_idle(store, count):
 
 
 async def drain(store):
-    """Fire everything that is due; return how many fired, and the seconds that the store took."""
+    """Fire everything that is due; return how many fired, and the seconds of processor time that the store took."""
     request = TriggerAcquisitionRequest(no_later_than=NOW, max_count=BATCH)
-    fired = 0
-    start = time.perf_counter()
-    while triggers := await store.acquire_next_triggers(request):
-        bundles = [result.bundle for result in await store.triggers_fired(triggers)]
-        await store.triggered_jobs_complete(
-            [JobCompletion(b.trigger, b.job, b.trigger.execution_complete(None)) for b in bundles]
-        )
-        fired += len(bundles)
-    return fired, time.perf_counter() - start
+    fired, took, now = 0, 0.0, time.process_time
+    while True:
+        start = now()
+        results = await store.triggers_fired(await store.acquire_next_triggers(request))
+        took += now() - start
+        if not results:
+            return fired, took
+        done = [
+            JobCompletion(b.trigger, b.job, b.trigger.execution_complete(None)) for b in (r.bundle for r in results)
+        ]
+        start = now()
+        await store.triggered_jobs_complete(done)
+        took += now() - start
+        fired += len(done)
 
 
 async def cycle():

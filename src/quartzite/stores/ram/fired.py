@@ -46,7 +46,8 @@ class RamFired(FiredTable):
         started = set()
         for row in rows:
             fire_id = row.fire_instance_id
-            if self.is_acquired(fire_id):
+            held = by_id.get(fire_id)
+            if held is not None and held.state is _ACQUIRED:
                 by_id[fire_id] = row
                 started.add(fire_id)
                 if row.job_key is not None:

@@ -172,7 +172,19 @@ class RamTriggers(TriggerTable):
 
     async def load_for_firing(self, triggers: Sequence[Trigger]) -> list[FiringRow | None]:
         """Return what is stored about acquired triggers."""
-        return [self._firing_row(trigger) for trigger in triggers]
+        by_key, state_of, jobs, is_acquired = self._by_key, self._states.get, self._jobs.by_key, self._fired.is_acquired
+        rows: list[FiringRow | None] = []
+        for trigger in triggers:
+            fire_id = trigger.fire_instance_id
+            stored = by_key.get(trigger.key)
+            if stored is None or fire_id is None:
+                rows.append(None)
+                continue
+            if stored.fire_instance_id != fire_id:
+                stored = stored.copy_with(fire_instance_id=fire_id)
+            state = state_of(stored.key, _WAITING)
+            rows.append(FiringRow(stored, state, jobs.get(stored.job_key), is_acquired(fire_id)))
+        return rows
 
     async def misfired(self, selector: TriggerSelector, before: datetime, limit: int) -> list[Trigger]:
         """Return waiting triggers that are late."""
@@ -262,16 +274,6 @@ class RamTriggers(TriggerTable):
             and trigger.job_key not in criteria.closed_jobs
             and criteria.groups.admits(trigger.execution_group)
         )
-
-    def _firing_row(self, trigger: Trigger) -> FiringRow | None:
-        stored = self._by_key.get(trigger.key)
-        if stored is None:
-            return None
-        fire_id = trigger.fire_instance_id
-        claimed = fire_id is not None and self._fired.is_acquired(fire_id)
-        if stored.fire_instance_id != fire_id:
-            stored = stored.copy_with(fire_instance_id=fire_id)
-        return FiringRow(stored, self._state(stored.key), self._jobs.by_key.get(stored.job_key), claimed)
 
     def _queried(self, query: TriggerQuery) -> Iterator[TriggerKey]:
         keys: Iterable[TriggerKey] = self._by_key if query.job is None else self._of_job.of(query.job)
