@@ -276,18 +276,24 @@ class JobRunner:
             return await returned if isawaitable(returned) else returned
         task = asyncio.ensure_future(_without_exit(scope.call(context)))
         self._executing.cancel_hard(context, task)
-        return await task
+        try:
+            return await task
+        finally:
+            del task  # the error that it holds leads to this frame
 
     async def _in_thread(self, context: JobContext, scope: JobScope) -> Any:
         call = asyncio.ensure_future(self._workers.call_in_thread(partial(scope.call, context)))
-        while True:
-            try:
-                return await asyncio.shield(call)
-            except asyncio.CancelledError:
-                if call.done():
-                    raise
-                # The thread goes on, so the firing does: else a sibling would run beside it.
-                context.cancellation_token.set("its task was cancelled")
+        try:
+            while True:
+                try:
+                    return await asyncio.shield(call)
+                except asyncio.CancelledError:
+                    if call.done():
+                        raise
+                    # The thread goes on, so the firing does: else a sibling would run beside it.
+                    context.cancellation_token.set("its task was cancelled")
+        finally:
+            del call  # the error that it holds leads to this frame
 
     async def _job_failed(self, context: JobContext, cause: BaseException) -> JobExecutionError:
         await self._report(f"Job {context.job.key} threw an exception.", context, cause)

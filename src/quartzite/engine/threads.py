@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import count
 from queue import SimpleQueue
@@ -68,16 +69,17 @@ def _serve(queue: SimpleQueue[_Call | None]) -> None:
 
 
 def _serve_one(call: _Call) -> None:
-    try:
-        outcome, error = call.context.run(call.function), None
-    except BaseException as raised:  # noqa: BLE001 - whatever a job raises belongs to its run, not to the thread
-        outcome, error = None, raised
-    try:
+    outcome, error = _outcome_of(call.context, call.function)
+    with suppress(RuntimeError):  # the loop was closed while the job ran: nobody is left to hear of it
         call.loop.call_soon_threadsafe(_deliver, call.future, outcome, error)
-    except RuntimeError:
-        pass  # the loop was closed while the job ran: nobody is left to hear of it
-    finally:
-        error = None  # the error's frames refer to this one
+    del call, outcome, error  # the frames of the error lead to this one
+
+
+def _outcome_of(context: Context, function: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    try:
+        return context.run(function), None
+    except BaseException as error:  # noqa: BLE001 - whatever a job raises belongs to its run, not to the thread
+        return None, error
 
 
 def _deliver(future: asyncio.Future[Any], outcome: Any, error: BaseException | None) -> None:
