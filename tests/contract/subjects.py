@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+import pytest
+
 from quartzite.abc import JobStore
 from quartzite.model.job import JobDetail
 from quartzite.model.keys import JobKey, TriggerKey
@@ -9,7 +13,7 @@ from quartzite.model.states import SchedulerInstruction
 from quartzite.serialization.json import JsonSerializer
 from quartzite.stores.delegating import DelegatingJobStore
 from quartzite.stores.ram import RamJobStore
-from quartzite.testing.contracts import StoreParts
+from quartzite.testing.contracts import Capability, MakeStore, StoreContract, StoreParts
 from quartzite.triggers.base import Trigger
 
 
@@ -85,3 +89,14 @@ async def looping_store(parts: StoreParts) -> JobStore:
     store = LoopingJobStore(_bare(parts))
     await store.initialize(parts.identity)
     return store
+
+
+class InMemory(StoreContract):
+    """Runs a topic of the suite, or tests of the same kind, on the store in memory."""
+
+    capabilities: ClassVar = frozenset({Capability.CUSTOM_TRIGGERS})
+
+    @pytest.fixture
+    def make_store(self) -> MakeStore:
+        """How the store is made."""
+        return ram_store

@@ -7,18 +7,11 @@ from typing import ClassVar
 import pytest
 
 from quartzite.testing.contracts import Capability, JobStoreContract, MakeStore
-from tests.contract.subjects import decorated_store, ram_store
+from tests.contract.subjects import InMemory, decorated_store
 
 
-class TestRamJobStore(JobStoreContract):
+class TestRamJobStore(InMemory, JobStoreContract):
     """RamJobStore."""
-
-    capabilities: ClassVar = frozenset({Capability.CUSTOM_TRIGGERS})
-
-    @pytest.fixture
-    def make_store(self) -> MakeStore:
-        """How the store is made."""
-        return ram_store
 
 
 class TestDecoratedJobStore(JobStoreContract):
