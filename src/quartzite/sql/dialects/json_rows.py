@@ -46,7 +46,8 @@ def json_row_set(
                 start, length = (entry(part) for part in byte_range(key))
                 yield f"SUBSTR({heap}, {start}, {length}) AS {quote(key)}"
             else:
-                yield f"{entry(quote(key))} AS {quote(key)}"
+                read = entry(quote(key))
+                yield read if read == quote(key) else f"{read} AS {quote(key)}"
 
     rows = source(f":{parameter_name(name, 'rows')}", list(_entries(columns)))
     statement = text(f"SELECT {', '.join(selected())} FROM {rows}")  # noqa: S608  # names and types only, no values
