@@ -11,7 +11,7 @@ from quartzite.model.matchers import GroupMatcher, NameMatcher, StringOperator
 from quartzite.model.query import TriggerGroup, TriggerGroupQuery, TriggerHeader
 from quartzite.model.states import FiredState, TriggerState
 from quartzite.testing.contracts.job_store.base import StoreContract
-from quartzite.testing.contracts.job_store.content import DISCORDANT_NAMES, at, keys_of
+from quartzite.testing.contracts.job_store.content import DISCORDANT_NAMES, SCHEDULES, at, keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.triggers.cron import cron
 from quartzite.triggers.simple import every
@@ -80,6 +80,13 @@ class TriggerQueriesContract(StoreContract):
                 previous_fire_time=None, calendar_name=None, priority=5, execution_group=None,
             )
         ]  # fmt: skip
+
+    async def test_a_header_names_the_kind(self, driver: StoreDriver) -> None:
+        """Every kind has its discriminator."""
+        for name, schedule in SCHEDULES.items():
+            await driver.add_trigger(name, schedule=schedule)
+        kinds = {header.key.name: header.trigger_type for header in await driver.headers()}
+        assert kinds == {name: name.partition(" ")[0] for name in SCHEDULES}
 
     async def test_triggers_come_by_group_and_name(self, driver: StoreDriver) -> None:
         """Triggers are listed by group, then name, both by code point; the group DEFAULT has no privilege here."""

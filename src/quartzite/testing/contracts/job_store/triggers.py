@@ -11,21 +11,13 @@ from quartzite.errors import JobNotFoundError, ObjectAlreadyExistsError
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.preferred_node import PreferredNode
 from quartzite.testing.contracts.job_store.base import StoreContract
-from quartzite.testing.contracts.job_store.content import a_trigger, at, keys_of
+from quartzite.testing.contracts.job_store.content import SCHEDULES, a_trigger, at, keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
-from quartzite.triggers.cron import cron
 from quartzite.triggers.schedule import Schedule
-from quartzite.triggers.simple import every, once
+from quartzite.triggers.simple import every
 
 __all__ = ["TriggersContract"]
 
-_SCHEDULES: dict[str, Schedule] = {
-    "once": once(),
-    "every 1.5 s, for ever": every(seconds=1.5),
-    "every day, 10 times": every(days=1, times=10).with_misfire_instruction(4),
-    "cron": cron("0 0/15 9-17 ? * MON-FRI"),
-    "cron in a zone": cron("0 30 2 * * ?", time_zone="America/New_York").with_misfire_instruction(2),
-}
 _EVERYTHING_SET: dict[str, Any] = {
     "description": "Lohnlauf ä 😀",
     "job_data": {"month": 3, "who": "all"},
@@ -39,7 +31,7 @@ _EVERYTHING_SET: dict[str, Any] = {
 class TriggersContract(StoreContract):
     """Triggers (spec 06 section 1)."""
 
-    @pytest.mark.parametrize("schedule", _SCHEDULES.values(), ids=_SCHEDULES)
+    @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
     @pytest.mark.parametrize("fields", [{}, _EVERYTHING_SET], ids=["defaults", "everything set"])
     async def test_a_trigger_comes_back_equal(
         self, driver: StoreDriver, schedule: Schedule, fields: dict[str, Any]
@@ -47,6 +39,19 @@ class TriggersContract(StoreContract):
         """Every field of a trigger of every kind comes back as it was stored, to the microsecond."""
         trigger = await driver.add_trigger("t", group="g", schedule=schedule, when=at(0.123456), **fields)
         assert await driver.store.get_trigger(trigger.key) == trigger
+
+    @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
+    async def test_every_kind_goes_on_by_its_schedule(self, driver: StoreDriver, schedule: Schedule) -> None:
+        """From firing to firing the stored trigger is what its own arithmetic makes of it, until its last time."""
+        trigger = await driver.add_trigger(schedule=schedule)
+        for _ in range(4):
+            if trigger.next_fire_time is None:
+                break
+            driver.move_to(trigger.next_fire_time)
+            bundle = await driver.fire_one()
+            trigger = trigger.triggered(None)
+            assert await driver.stored(trigger) == trigger
+            await driver.complete(bundle)
 
     async def test_progress_comes_back_equal(self, driver: StoreDriver) -> None:
         """A trigger that is stored in the middle of its life is not started over."""
