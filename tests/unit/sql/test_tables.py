@@ -1,5 +1,6 @@
 """The tables are Quartz's, column by column, and ours beside them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,3 +127,12 @@ def test_an_unknown_dialect_is_refused() -> None:
     """Printing for a database that SQLAlchemy does not know names the ones that are tested."""
     with pytest.raises(InvalidValueError, match="give postgresql, mariadb, mysql or sqlite"):
         dialect_named("dbase")
+
+
+def test_the_page_about_the_tables_names_them_all() -> None:
+    """The reference lists every table and, with what it serves, every index."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "tables.md").read_text(encoding="utf-8")
+    for table in tables().all:
+        assert f"`{table.name.removeprefix('QRTZ_')}`" in page
+        for index in table.indexes:
+            assert f"`{index.name}`" in page
