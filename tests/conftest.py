@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.servers import PRIVATE_SERVERS, PrivateMariaDb, PrivatePostgresql, PrivateRedis
 from tests.services import (
@@ -23,6 +24,11 @@ REQUIRE_SERVICES = "QUARTZITE_REQUIRE_SERVICES"
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 _numbers = itertools.count(1)
+
+if "CI" not in os.environ:  # there hypothesis has a profile of its own, which repeats the same examples in each run
+    # A busy machine makes single examples slow; the time limit is that of the whole test.
+    settings.register_profile("quartzite", deadline=None)
+    settings.load_profile("quartzite")
 
 
 # ------------------------------------------------------------------------------------------------------ the run
