@@ -18,7 +18,7 @@ They need pytest and pytest-asyncio.
 import pytest
 
 # Before the modules are imported, so that a failing assert shows its values.
-pytest.register_assert_rewrite("quartzite.testing.contracts.job_store")
+pytest.register_assert_rewrite("quartzite.testing.contracts.job_store", "quartzite.testing.contracts.semaphore")
 
 from quartzite.testing.contracts.capabilities import Capability, Contract, requires  # noqa: E402
 from quartzite.testing.contracts.job_store import (  # noqa: E402
@@ -29,13 +29,17 @@ from quartzite.testing.contracts.job_store import (  # noqa: E402
     StoreDriver,
     StoreParts,
 )
+from quartzite.testing.contracts.semaphore import Connect, MakeSemaphore, SemaphoreContract  # noqa: E402
 
 __all__ = [
     "Capability",
+    "Connect",
     "Contract",
     "JobStoreContract",
     "MakeDriver",
+    "MakeSemaphore",
     "MakeStore",
+    "SemaphoreContract",
     "StoreContract",
     "StoreDriver",
     "StoreParts",

@@ -30,6 +30,10 @@ class Capability(Enum):
     """Several stores with one scheduler name and different instance ids share the data at once."""
     CUSTOM_TRIGGERS = "custom triggers"
     """Triggers of the kinds in ``quartzite.testing.contracts.subjects`` can be stored."""
+    INDEPENDENT_LOCKS = "independent locks"
+    """Two requestors may hold the two locks of a scheduler at once; otherwise one lock stands behind both."""
+    SHARED_LOCKS = "shared locks"
+    """Several lock handlers, on several nodes, exclude each other."""
 
     @property
     def noun(self) -> str:

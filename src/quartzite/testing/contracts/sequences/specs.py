@@ -14,8 +14,11 @@ from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.testing.contracts.job_store.content import a_job, a_trigger
 from quartzite.testing.contracts.subjects import OtherJob, QuietJob
 from quartzite.triggers.base import Trigger
+from quartzite.triggers.calendar_interval import calendar_interval
 from quartzite.triggers.cron import cron
+from quartzite.triggers.daily_time_interval import MONDAY_THROUGH_FRIDAY, daily
 from quartzite.triggers.misfire import MisfireInstruction, SimpleMisfireInstruction
+from quartzite.triggers.recurrence import recurrence
 from quartzite.triggers.schedule import Schedule
 from quartzite.triggers.simple import every, once
 
@@ -50,6 +53,9 @@ SCHEDULES: Final[tuple[Schedule, ...]] = (
     every(hours=13),
     cron("0/10 * * * * ?"),
     cron("0/10 * * * * ?").with_misfire_instruction(MisfireInstruction.DO_NOTHING),
+    calendar_interval(days=1, time_zone="Asia/Kolkata"),
+    daily(seconds=5, on=MONDAY_THROUGH_FRIDAY),
+    recurrence("FREQ=SECONDLY;INTERVAL=3;COUNT=6"),
 )
 
 
