@@ -16,7 +16,7 @@ from quartzite.model.acquisition import ExecutionLimits
 from quartzite.model.identity import DEFAULT_SCHEDULER_NAME, NON_CLUSTERED, SchedulerIdentity
 from quartzite.timezones import UTC_ZONE, zone
 
-__all__ = ["AUTO_INSTANCE_ID", "RamStoreSettings", "SchedulerSettings", "Settings"]
+__all__ = ["AUTO_INSTANCE_ID", "RamStoreSettings", "SchedulerSettings", "Settings", "SqlStoreSettings"]
 
 AUTO_INSTANCE_ID: Final = "AUTO"
 """The instance id that stands for: make one."""
@@ -106,6 +106,58 @@ class RamStoreSettings(Settings):
     """
 
     misfire_threshold: timedelta = Field(default=timedelta(seconds=5), ge=_MILLISECOND)
+
+
+class SqlStoreSettings(Settings):
+    """How the store in a database works (spec 07 section 12).
+
+    Attributes:
+        url: The database; None when an engine is given.
+        table_prefix: What the names of the tables begin with.
+        schema_name: Where the tables are, None for the default of the connection.
+        create_schema: Whether missing tables are created when the scheduler is initialized; None does that in
+            databases that are embedded in the process (SQLite) only.
+        perform_schema_validation: Whether tables and columns are checked when the scheduler is initialized.
+        wait_for_database: Whether a scheduler waits for a database that does not answer, rather than fail.
+        misfire_threshold: How late a firing may be before it counts as missed; at least 1 ms.
+        misfire_handler_frequency: How often missed times are looked for; None for the misfire threshold.
+        max_misfires_to_handle_at_a_time: Late triggers handled in one transaction.
+        db_retry_interval: How long to wait after the database failed.
+        max_transient_retries: How often an operation is repeated after a failure that may pass.
+        transient_retry_interval: How long to wait before that.
+        command_timeout: How long one statement may take; None for no limit.
+        acquire_triggers_within_lock: Whether acquiring, firing and completing take the lock of all triggers; None
+            does so where the database can not pass over rows that are locked, or when a lock handler was supplied.
+        lock_on_insert: Whether adding takes that lock.
+        pool_size: Connections that are kept open.
+        pool_overflow: How many more may be opened for a while.
+        pool_timeout: How long to wait for a free connection.
+        pool_recycle: After which age a connection is replaced; None for never.
+        pool_pre_ping: Whether each connection is tried before it is used.
+        connect_args: Passed to the driver.
+    """
+
+    url: str | None = Field(default=None, repr=False)  # it may hold a password
+    table_prefix: str = "QRTZ_"
+    schema_name: str | None = None
+    create_schema: bool | None = None
+    perform_schema_validation: bool = True
+    wait_for_database: bool = False
+    misfire_threshold: timedelta = Field(default=timedelta(seconds=60), ge=_MILLISECOND)
+    misfire_handler_frequency: timedelta | None = Field(default=None, ge=_MILLISECOND)
+    max_misfires_to_handle_at_a_time: int = Field(default=20, ge=1)
+    db_retry_interval: timedelta = Field(default=timedelta(seconds=15), ge=_NOTHING)
+    max_transient_retries: int = Field(default=3, ge=0)
+    transient_retry_interval: timedelta = Field(default=_SECOND, ge=_NOTHING)
+    command_timeout: timedelta | None = Field(default=None, gt=_NOTHING)
+    acquire_triggers_within_lock: bool | None = None
+    lock_on_insert: bool = True
+    pool_size: int = Field(default=10, ge=1)
+    pool_overflow: int = Field(default=10, ge=0)
+    pool_timeout: timedelta = Field(default=timedelta(seconds=30), gt=_NOTHING)
+    pool_recycle: timedelta | None = Field(default=None, ge=_SECOND)
+    pool_pre_ping: bool = False
+    connect_args: Mapping[str, Any] = Field(default_factory=dict, repr=False)
 
 
 def _explained(settings: type[BaseModel], error: ValidationError) -> str:

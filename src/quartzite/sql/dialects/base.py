@@ -72,6 +72,7 @@ class SqlDialect:
         delete_returning: Whether a joined DELETE can return rows.
         for_update_of: Whether a row lock can be limited to some of the joined tables.
         update_from: Whether an UPDATE can join.
+        cascades: Whether deleting a trigger is certain to delete what its kind added.
         serializes_writers: Whether one writer at a time is all that the database has.
         supports_clustering: Whether several nodes may share it.
         index_if_not_exists: Whether an index can be created unless it is there, without a warning.
@@ -85,6 +86,7 @@ class SqlDialect:
     delete_returning: ClassVar[bool] = False
     for_update_of: ClassVar[bool] = False
     update_from: ClassVar[bool] = False
+    cascades: ClassVar[bool] = False
     serializes_writers: ClassVar[bool] = False
     supports_clustering: ClassVar[bool] = True
     index_if_not_exists: ClassVar[bool] = False
@@ -191,6 +193,18 @@ class SqlDialect:
         """
         tables = list(of) if of and self.for_update_of else None
         return statement.with_for_update(of=tables, skip_locked=skip_locked and self.skip_locked)
+
+    def starts_with(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Return the condition that a text begins with another, compared by code point."""
+        return column.startswith(text, autoescape=True, escape="!")
+
+    def ends_with(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Return the condition that a text ends with another, compared by code point."""
+        return column.endswith(text, autoescape=True, escape="!")
+
+    def contains(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Return the condition that a text holds another, compared by code point."""
+        return column.contains(text, autoescape=True, escape="!")
 
     def ordinal(self, column: ColumnElement[str]) -> ColumnElement[str]:
         """Return a text column to order by, in the order of code points."""

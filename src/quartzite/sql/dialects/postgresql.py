@@ -48,6 +48,7 @@ class PostgreSqlDialect(OnConflictDialect):
     name: ClassVar[str] = "PostgreSQL"
     skip_locked: ClassVar[bool] = True
     for_update_of: ClassVar[bool] = True
+    cascades: ClassVar[bool] = True
     index_if_not_exists: ClassVar[bool] = True
     default_lock: ClassVar[DefaultLock] = DefaultLock.SELECT_FOR_UPDATE
 

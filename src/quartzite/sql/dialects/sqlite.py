@@ -14,7 +14,9 @@ from sqlalchemy import (
     FromClause,
     Select,
     Table,
+    and_,
     delete,
+    func,
     literal_column,
     select,
     true,
@@ -68,6 +70,20 @@ class SqliteDialect(OnConflictDialect):
     def for_update(self, statement: S, *, of: Sequence[Table] = (), skip_locked: bool = False) -> S:  # noqa: ARG002
         """Return the SELECT as it is: a writing transaction has the whole database."""
         return statement
+
+    def starts_with(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Return the condition without LIKE, which takes upper and lower case for the same here."""
+        return func.substr(column, 1, len(text)) == text
+
+    def ends_with(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Return the condition without LIKE."""
+        if not text:
+            return true()
+        return and_(func.length(column) >= len(text), func.substr(column, -len(text)) == text)
+
+    def contains(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Return the condition without LIKE."""
+        return func.instr(column, text) > 0
 
     def now_ticks(self) -> ColumnElement[Any]:
         """Return the time of the statement, exact to the millisecond, which is all that SQLite knows."""
