@@ -21,6 +21,7 @@ from quartzite.abc import (
     WorkerPool,
 )
 from quartzite.builder.core import BuilderCore
+from quartzite.builder.store import StoreBuilder
 from quartzite.container.choose import Choice
 from quartzite.container.layers import Layer, layer_of
 from quartzite.container.scheduler import SchedulerContainer
@@ -28,6 +29,7 @@ from quartzite.errors import SchedulerConfigError
 from quartzite.model.acquisition import ExecutionLimits, ExecutionLimitsBuilder
 from quartzite.settings import SchedulerSettings
 from quartzite.stores.ram.store import RamJobStore
+from quartzite.stores.sql.store import SqlJobStore
 
 __all__ = ["PartVerbs"]
 
@@ -52,6 +54,26 @@ class PartVerbs(BuilderCore):
         """
         values = {} if misfire_threshold is None else {"misfire_threshold": misfire_threshold}
         return self._choose_store(RamJobStore, "use_ram_store", values=values)
+
+    def use_persistent_store(self, choose: Callable[[StoreBuilder], StoreBuilder]) -> Self:
+        """Keep jobs and triggers in a database, where they outlive the process.
+
+        ::
+
+            q.use_persistent_store(lambda store: store.use_sqlite("schedule.db"))
+            q.use_persistent_store(
+                lambda store: store.use_postgresql("postgresql://db/billing").configure(table_prefix="BILLING_")
+            )
+
+        Args:
+            choose: Is given a :class:`StoreBuilder`, and returns it.
+
+        Raises:
+            SchedulerConfigError: a job store was chosen already, no database was chosen, or a setting can not be used.
+        """
+        store = StoreBuilder(self.use_lock_handler)
+        choose(store)
+        return self._choose_store(SqlJobStore, "use_persistent_store", values=store.values())
 
     @overload
     def use_job_store(self, store: type[JobStore], *, options: object = None) -> Self: ...

@@ -80,6 +80,10 @@ class FiringRecorder(JobListener):
 
 def demo(
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="How long it runs.")] = 8,
+    store: Annotated[
+        str | None,
+        typer.Option(help="A database, as in sqlite:///demo.db: the next run goes on where this one ended."),
+    ] = None,
 ) -> None:
     """Run two named schedulers side by side for some seconds, and show what fires."""
     # One job fails on purpose, and the table counts it: its traceback need not be seen.
@@ -87,11 +91,11 @@ def demo(
     recorder = FiringRecorder()
     console = Console(highlight=False)
     console.print("Two schedulers, [bold]fast[/] and [bold]reports[/], each with parts of its own:")
-    asyncio.run(_show(_container(recorder), recorder, console, seconds))
+    asyncio.run(_show(_container(recorder, store), recorder, console, seconds))
     _print_summary(console, recorder, seconds)
 
 
-def _container(recorder: FiringRecorder) -> QuartzContainer:
+def _container(recorder: FiringRecorder, store: str | None) -> QuartzContainer:
     container = QuartzContainer()
     fast = add_quartz(container, "fast").add_job_listener(recorder)
     fast.schedule(ping, every(milliseconds=500))
@@ -99,6 +103,9 @@ def _container(recorder: FiringRecorder) -> QuartzContainer:
     reports = add_quartz(container, "reports").add_job_listener(recorder)
     reports.schedule(count_up, cron("0/2 * * * * ?", time_zone="Europe/Berlin"))
     reports.schedule(fail, cron("1/3 * * * * ?"))
+    if store is not None:
+        for scheduler in (fast, reports):
+            scheduler.use_persistent_store(lambda database: database.use_url(store).configure(create_schema=True))
     return container
 
 

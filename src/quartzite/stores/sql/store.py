@@ -56,6 +56,7 @@ class SqlJobStore(StandardJobStore):
         type_loader: Finds jobs by name: a trigger whose job it can not find goes to ERROR. None asks nobody.
         engine: The application's engine, instead of ``settings.url``; it stays open when the store is shut down.
         dialect: Answers instead of those of the database.
+        misfire_threshold: Instead of the one of the settings.
 
     Raises:
         SchedulerConfigError: the settings can not be used.
@@ -72,9 +73,13 @@ class SqlJobStore(StandardJobStore):
         type_loader: TypeLoader | None = None,
         engine: AsyncEngine | None = None,
         dialect: type[SqlDialect] | None = None,
+        misfire_threshold: timedelta | None = None,
     ) -> None:
         super().__init__(
-            clock=clock, signaler=signaler, serializer=serializer, misfire_threshold=settings.misfire_threshold
+            clock=clock,
+            signaler=signaler,
+            serializer=serializer,
+            misfire_threshold=misfire_threshold or settings.misfire_threshold,
         )
         self._settings = settings
         self._semaphore = semaphore
