@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from quartzite.abc import Semaphore
-from quartzite.model.identity import SchedulerLock
+from quartzite.errors import LockError, SchedulerConfigError
+from quartzite.model.identity import SchedulerLock, SemaphoreContext
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -28,6 +29,36 @@ class OwningSemaphore(Semaphore):
 
     def __init__(self) -> None:
         self._held: set[tuple[UUID, SchedulerLock]] = set()
+        self._context: SemaphoreContext | None = None
+
+    async def initialize(self, context: SemaphoreContext) -> None:
+        """Remember the scheduler; an overriding method calls this one.
+
+        Raises:
+            SchedulerConfigError: the handler works for another scheduler, whose locks would be mixed up with these.
+        """
+        known = self._context
+        if known is not None and known != context:
+            raise SchedulerConfigError(
+                f"lock handler {type(self).__name__} was initialized for scheduler {known.scheduler_name!r}, instance "
+                f"{known.instance_id!r}, and is now for {context.scheduler_name!r}, instance {context.instance_id!r}: "
+                "give each scheduler a handler of its own"
+            )
+        self._context = context
+
+    @property
+    def context(self) -> SemaphoreContext:
+        """What the job store told this handler.
+
+        Raises:
+            LockError: it has told nothing yet.
+        """
+        if self._context is None:
+            raise LockError(
+                f"lock handler {type(self).__name__} does not know its scheduler: "
+                "await initialize(SemaphoreContext(...)) before the first lock, as a job store does"
+            )
+        return self._context
 
     @abstractmethod
     async def take(self, requestor_id: UUID, connection: AsyncConnection | None, lock: SchedulerLock) -> None:

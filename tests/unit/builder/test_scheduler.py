@@ -48,7 +48,7 @@ from quartzite.engine.signaler import SchedulerSignaler
 from quartzite.engine.type_loader import ImportTypeLoader
 from quartzite.engine.workers import AsyncWorkerPool
 from quartzite.errors import InvalidValueError, SchedulerConfigError, SchedulerError
-from quartzite.locks.local import LocalSemaphore, SingleLockSemaphore
+from quartzite.locks import LocalSemaphore, SqliteSemaphore
 from quartzite.model.keys import TriggerKey
 from quartzite.serialization.json import JsonSerializer
 from quartzite.testing import FakeClock
@@ -164,7 +164,7 @@ def test_a_second_lock_handler_is_refused(builder: SchedulerBuilder) -> None:
     """As with stores."""
     builder.use_lock_handler(LocalSemaphore)
     with pytest.raises(SchedulerConfigError, match="has a lock handler already"):
-        builder.use_lock_handler(SingleLockSemaphore)
+        builder.use_lock_handler(SqliteSemaphore)
     assert isinstance(builder.parts.semaphore(), LocalSemaphore)
 
 
@@ -206,7 +206,7 @@ class OwnFactory(InjectingJobFactory):
         ("use_worker_pool", "worker_pool", OwnPool),
         ("use_signaler", "signaler", SchedulerSignaler),
         ("use_instance_id_generator", "instance_id_generator", OwnIds),
-        ("use_lock_handler", "semaphore", SingleLockSemaphore),
+        ("use_lock_handler", "semaphore", SqliteSemaphore),
     ],
 )
 def test_each_part_can_be_replaced(container: QuartzContainer, verb: str, part: str, choice: type) -> None:

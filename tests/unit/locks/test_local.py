@@ -13,8 +13,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from quartzite.errors import LockError
-from quartzite.locks import LocalSemaphore, OwningSemaphore, SingleLockSemaphore
-from quartzite.locks.local import FairLock
+from quartzite.locks import LocalSemaphore, OwningSemaphore, SqliteSemaphore
+from quartzite.locks.fair import FairLock
 from quartzite.model.identity import SchedulerLock
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TRIGGERS, STATE = SchedulerLock.TRIGGER_ACCESS, SchedulerLock.STATE_ACCESS
 A, B, C = (uuid4() for _ in range(3))
-KINDS: list[Callable[[], OwningSemaphore]] = [LocalSemaphore, SingleLockSemaphore]
+KINDS: list[Callable[[], OwningSemaphore]] = [LocalSemaphore, SqliteSemaphore]
 
 
 async def waiting(semaphore: OwningSemaphore, requestor: UUID, lock: SchedulerLock = TRIGGERS) -> asyncio.Task[bool]:
@@ -108,7 +108,7 @@ async def test_two_locks_are_independent() -> None:
 
 async def test_one_lock_under_two_names() -> None:
     """Its holder is granted the other name at once; it is free when both are given back, in any order."""
-    semaphore = SingleLockSemaphore()
+    semaphore = SqliteSemaphore()
     assert await semaphore.obtain_lock(A, None, STATE) is True
     assert await semaphore.obtain_lock(A, None, TRIGGERS) is True
     assert await semaphore.obtain_lock(A, None, TRIGGERS) is False
