@@ -81,8 +81,10 @@ class Schema:
         """
         try:
             async with engine.begin() as connection:
+                missing = await self._missing_tables(connection)
                 for table in reversed(self.tables.all):
-                    await connection.execute(DropTable(table, if_exists=True))
+                    if table not in missing:
+                        await connection.execute(DropTable(table, if_exists=True))
         except DBAPIError as error:
             raise persistence_error("dropping the tables", error) from error
 

@@ -147,56 +147,73 @@ class _Builder:
             metadata=self._metadata,
             job_details=self._job_details(),
             triggers=self._triggers(),
-            simple_triggers=self._extension(
-                "SIMPLE_TRIGGERS",
-                _column("REPEAT_COUNT", BigInteger, nullable=False),
-                _column("REPEAT_INTERVAL", Milliseconds, nullable=False),
-                _column("TIMES_TRIGGERED", BigInteger, nullable=False),
-            ),
-            cron_triggers=self._extension(
-                "CRON_TRIGGERS",
-                _column("CRON_EXPRESSION", OrdinalText(120, sqlite_length=250), nullable=False),
-                _column("TIME_ZONE_ID", OrdinalText(80)),
-            ),
+            simple_triggers=self._simple_triggers(),
+            cron_triggers=self._cron_triggers(),
             simprop_triggers=self._extension("SIMPROP_TRIGGERS", *_simple_properties()),
             blob_triggers=self._extension("BLOB_TRIGGERS", _column("BLOB_DATA", Payload)),
-            calendars=self._table(
-                "CALENDARS",
-                _column("CALENDAR_NAME", OrdinalText(200), nullable=False),
-                _column("CALENDAR", Payload, nullable=False),
-                key=("CALENDAR_NAME",),
-            ),
+            calendars=self._calendars(),
             paused_trigger_grps=self._table("PAUSED_TRIGGER_GRPS", _key("TRIGGER_GROUP"), key=("TRIGGER_GROUP",)),
             fired_triggers=self._fired_triggers(),
-            scheduler_state=self._table(
-                "SCHEDULER_STATE",
-                _column("INSTANCE_NAME", OrdinalText(200), nullable=False),
-                _column("LAST_CHECKIN_TIME", UtcTicks, nullable=False),
-                _column("CHECKIN_INTERVAL", Milliseconds, nullable=False),
-                key=("INSTANCE_NAME",),
-                storage=_TINY,
-            ),
-            locks=self._table(
-                "LOCKS",
-                _column("LOCK_NAME", OrdinalText(40), nullable=False),
-                key=("LOCK_NAME",),
-                storage=_TINY,
-            ),
-            quartzite_schema=Table(
-                self._name("QUARTZITE_SCHEMA"),
-                self._metadata,
-                _column("VERSION", Integer, nullable=False, autoincrement=False),
-                _column("APPLIED_TIME", UtcTicks, nullable=False),
-                PrimaryKeyConstraint("version"),
-            ),
+            scheduler_state=self._scheduler_state(),
+            locks=self._locks(),
+            quartzite_schema=self._versions(),
             quartzite_policies=self._policies(),
-            quartzite_interrupts=self._table(
-                "QUARTZITE_INTERRUPTS",
-                _column("ENTRY_ID", OrdinalText(140), nullable=False),
-                _column("INSTANCE_NAME", OrdinalText(200), nullable=False),
-                _column("REQUESTED_TIME", UtcTicks, nullable=False),
-                key=("ENTRY_ID",),
-            ),
+            quartzite_interrupts=self._interrupts(),
+        )
+
+    def _simple_triggers(self) -> Table:
+        return self._extension(
+            "SIMPLE_TRIGGERS",
+            _column("REPEAT_COUNT", BigInteger, nullable=False),
+            _column("REPEAT_INTERVAL", Milliseconds, nullable=False),
+            _column("TIMES_TRIGGERED", BigInteger, nullable=False),
+        )
+
+    def _cron_triggers(self) -> Table:
+        return self._extension(
+            "CRON_TRIGGERS",
+            _column("CRON_EXPRESSION", OrdinalText(120, sqlite_length=250), nullable=False),
+            _column("TIME_ZONE_ID", OrdinalText(80)),
+        )
+
+    def _calendars(self) -> Table:
+        return self._table(
+            "CALENDARS",
+            _column("CALENDAR_NAME", OrdinalText(200), nullable=False),
+            _column("CALENDAR", Payload, nullable=False),
+            key=("CALENDAR_NAME",),
+        )
+
+    def _scheduler_state(self) -> Table:
+        return self._table(
+            "SCHEDULER_STATE",
+            _column("INSTANCE_NAME", OrdinalText(200), nullable=False),
+            _column("LAST_CHECKIN_TIME", UtcTicks, nullable=False),
+            _column("CHECKIN_INTERVAL", Milliseconds, nullable=False),
+            key=("INSTANCE_NAME",),
+            storage=_TINY,
+        )
+
+    def _locks(self) -> Table:
+        name = _column("LOCK_NAME", OrdinalText(40), nullable=False)
+        return self._table("LOCKS", name, key=("LOCK_NAME",), storage=_TINY)
+
+    def _versions(self) -> Table:
+        return Table(
+            self._name("QUARTZITE_SCHEMA"),
+            self._metadata,
+            _column("VERSION", Integer, nullable=False, autoincrement=False),
+            _column("APPLIED_TIME", UtcTicks, nullable=False),
+            PrimaryKeyConstraint("version"),
+        )
+
+    def _interrupts(self) -> Table:
+        return self._table(
+            "QUARTZITE_INTERRUPTS",
+            _column("ENTRY_ID", OrdinalText(140), nullable=False),
+            _column("INSTANCE_NAME", OrdinalText(200), nullable=False),
+            _column("REQUESTED_TIME", UtcTicks, nullable=False),
+            key=("ENTRY_ID",),
         )
 
     def _job_details(self) -> Table:
