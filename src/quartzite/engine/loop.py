@@ -78,6 +78,7 @@ class SchedulingLoop:
         self._farthest = (settings.idle_wait_time + settings.batch_time_window + _TOLERANCE).total_seconds()
         self.limits: ExecutionLimits | None = settings.execution_limits
         self.signal = SchedulingSignal(persistent=store.supports_persistence)
+        releasing.on_freed = partial(self.signal.set, None)
         self.pulse = Pulse(clock)
         self._jumps = TimeJumps(store=store, clock=clock)
         self._paused = True

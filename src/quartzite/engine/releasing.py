@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from quartzite.abc import Clock, JobStore
@@ -21,6 +21,9 @@ class Releasing:
 
     An error never reaches the caller: the loop must go on. A trigger that could not be released stays reserved until
     the store's own recovery frees it.
+
+    Attributes:
+        on_freed: Called when an attempt in the background succeeded: the trigger may be due, and nobody waits for it.
     """
 
     def __init__(self, *, store: JobStore, clock: Clock, backoff: Backoff) -> None:
@@ -28,6 +31,7 @@ class Releasing:
         self._clock = clock
         self._backoff = backoff
         self._retrying: set[asyncio.Task[None]] = set()
+        self.on_freed: Callable[[], None] | None = None
 
     @property
     def failing(self) -> int:
@@ -68,6 +72,8 @@ class Releasing:
                 failures += 1
                 logger.debug("Releasing a trigger failed again.", exc_info=True, extra={"trigger": str(trigger.key)})
             else:
+                if self.on_freed is not None:
+                    self.on_freed()
                 return
         logger.error(
             "A trigger could not be released before the shutdown; the store's recovery frees it.",

@@ -56,6 +56,19 @@ async def test_a_failure_is_not_the_callers(subject: Subject) -> None:
     assert subject.releasing.failing == 0
 
 
+async def test_a_trigger_that_is_freed_late_is_told(subject: Subject) -> None:
+    """A release that succeeds in the background is told, as the trigger may be due and nobody waits for it."""
+    freed: list[str] = []
+    subject.releasing.on_freed = lambda: freed.append("freed")
+    await subject.releasing.release(triggers("a"))
+    assert freed == []
+    subject.store.fail = lambda *_: AWAY
+    await subject.releasing.release(triggers("b"))
+    subject.store.fail = lambda *_: None
+    await subject.clock.advance(seconds=1)
+    assert freed == ["freed"]
+
+
 async def test_one_that_can_not_be_released_does_not_hold_the_others(subject: Subject) -> None:
     """Each trigger is tried by itself after the first failure."""
     subject.store.fail = lambda _, name: AWAY if name == "a" else None
