@@ -14,7 +14,6 @@ from quartzite.container import (
     running_in_thread,
     scheduler_named,
 )
-from quartzite.cron import CronExpression, CronExpressionBuilder, DayOfWeek, trigger_hash_key
 from quartzite.engine.scheduler import Scheduler
 from quartzite.errors import (
     JobExecutionError,
@@ -111,12 +110,3 @@ __all__ = [
     "running_in_thread",
     "scheduler_named",
 ]
-
-# The function ``cron`` hides the package of that name from ``import quartzite.cron as c``: so the function has the
-# package's names too.
-vars(cron).update(
-    CronExpression=CronExpression,
-    CronExpressionBuilder=CronExpressionBuilder,
-    DayOfWeek=DayOfWeek,
-    trigger_hash_key=trigger_hash_key,
-)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from quartzite import timezones
-from quartzite.cron import CronExpression, trigger_hash_key
+from quartzite.cron import CronExpression, CronExpressionBuilder, DayOfWeek, trigger_hash_key
 from quartzite.errors import CronSyntaxError, InvalidValueError
 from quartzite.model.keys import TriggerKey
 from quartzite.triggers.base import Trigger
@@ -184,3 +184,13 @@ def cron(
 def _expression(text: str, time_zone: ZoneInfo) -> CronExpression:
     """Return a shared expression: a thousand triggers of one schedule keep one."""
     return CronExpression(text, time_zone)
+
+
+# In the top package this function hides the package of the same name from ``import quartzite.cron as c``: so the
+# function has the package's names too.
+vars(cron).update(
+    CronExpression=CronExpression,
+    CronExpressionBuilder=CronExpressionBuilder,
+    DayOfWeek=DayOfWeek,
+    trigger_hash_key=trigger_hash_key,
+)
