@@ -83,10 +83,15 @@ class GroupCommit:
         return batch.committed or (not _is_cancelled() and await self._alone(completion, stored))
 
     async def close(self) -> None:
-        """Let the commit under way end, and take no more completions."""
+        """Take no more completions, and wait for the commit under way; cancelling that gives the commit up."""
         self._closed = True
-        if self._committer is not None:
-            await asyncio.wait((self._committer,))
+        committer = self._committer
+        if committer is None:
+            return
+        try:
+            await asyncio.wait((committer,))
+        finally:
+            committer.cancel()
 
     def _join(self, completion: JobCompletion) -> _Batch:
         batch = self._open
@@ -127,6 +132,8 @@ class GroupCommit:
 
     async def _alone(self, completion: JobCompletion, stored: JobDetail) -> bool:
         """Commit one completion by itself, again and again until it succeeds or a shutdown ends it."""
+        if self._closed:
+            return _too_late(completion)
         failures = 0
         self._failing += 1
         try:

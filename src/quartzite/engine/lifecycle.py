@@ -18,7 +18,7 @@ from quartzite.engine.notifying import Notifier
 from quartzite.engine.own_task import own_task
 from quartzite.engine.releasing import Releasing
 from quartzite.engine.shutdown import RunningJob, ShutdownReport
-from quartzite.errors import SchedulerError
+from quartzite.errors import InvalidValueError, SchedulerError
 from quartzite.model.identity import SchedulerIdentity
 from quartzite.settings import SchedulerSettings
 
@@ -30,6 +30,8 @@ __all__ = ["Lifecycle"]
 logger: Final = logging.getLogger("quartzite.engine")
 _RETRY_GRACE: Final = timedelta(seconds=10)
 """How long after the begin of a shutdown a store that fails is still asked again."""
+_STEP_LIMIT: Final = timedelta(seconds=30)
+"""How long each of the last steps of a shutdown may take: a plugin or a store that hangs is left behind."""
 
 
 class _Phase(Enum):
@@ -139,12 +141,15 @@ class Lifecycle:
     async def start(self) -> None:
         """Start, or go on after standby; a running scheduler stays as it is."""
         self._check_startable()
-        if self.is_running and self._loop.is_running:
+        if self._is_firing:
             return
-        if self._phase is _Phase.CREATED:
-            await self.initialize({})
+        async with self._changing:
+            if self._phase is _Phase.CREATED:
+                await self.initialize({})
         await self._notifier.tell(SchedulerListener.scheduler_starting)
         async with self._changing:
+            if self._is_firing:  # somebody else was faster
+                return
             await self._start_store()
             await self._start_plugins()
             self._check_startable()
@@ -154,6 +159,7 @@ class Lifecycle:
 
     def start_delayed(self, delay: timedelta) -> None:
         """Start in the background, after a while; a failure is logged."""
+        _check_span("delay", delay)
         self._check_startable()
         task = asyncio.get_running_loop().create_task(self._start_later(delay), name="quartzite-start")
         self._delayed.add(task)
@@ -169,6 +175,10 @@ class Lifecycle:
             await self._store.scheduler_paused()
             await self._loop.pause()
         await self._notifier.tell(SchedulerListener.scheduler_in_standby_mode)
+
+    @property
+    def _is_firing(self) -> bool:
+        return self.is_running and self._loop.is_running
 
     def _check_startable(self) -> None:
         if self.is_shutting_down:
@@ -202,6 +212,8 @@ class Lifecycle:
 
     async def shutdown(self, *, wait: bool, timeout: timedelta | None) -> ShutdownReport:
         """End everything, in a task of its own that cancelling the caller does not stop."""
+        if timeout is not None:
+            _check_span("timeout", timeout)
         own = own_task.get()
         inside = own is not None and own[0] is self._executing
         loop = asyncio.get_running_loop()
@@ -244,7 +256,7 @@ class Lifecycle:
         own = own_task.get()
         if self._others_ended is not None:
             self._others_ended.set_result(self._reported())
-        if wait and own is not None and own[0] is self._executing and own[1] is not None:
+        if own is not None and own[0] is self._executing and own[1] is not None:
             await self._own_run_ended(own[1], deadline)
 
     async def _own_run_ended(self, run: asyncio.Task[Any], deadline: float | None) -> None:
@@ -260,15 +272,24 @@ class Lifecycle:
 
     async def _close(self) -> ShutdownReport:
         self._backoff.close()
-        await self._releasing.close()
-        await self._completions.close()
+        await self._bounded(self._releasing.close)
+        await self._bounded(self._completions.close)
         self._report = self._reported()
         self._phase = _Phase.CLOSED
         for plugin in self._plugins:
-            await _quietly(plugin.shutdown)
-        await _quietly(self._store.shutdown)
+            await self._bounded(plugin.shutdown)
+        await self._bounded(self._store.shutdown)
         await self._notifier.tell(SchedulerListener.scheduler_shutdown)
         return self._report
+
+    async def _bounded(self, step: Callable[[], Awaitable[Any]]) -> None:
+        """Do one of the last steps; one that hangs is given up, so that the others are done."""
+        ended = asyncio.Event()
+        task = asyncio.ensure_future(_quietly(step))
+        task.add_done_callback(lambda _: ended.set())
+        if not await self._clock.wait(ended, _STEP_LIMIT.total_seconds()):
+            logger.error("A step of the shutdown did not end in time.", extra={"step": _name_of(step)})
+            task.cancel()
 
     def _reported(self) -> ShutdownReport:
         if self._phase is _Phase.CLOSED:
@@ -282,4 +303,13 @@ async def _quietly(step: Callable[[], Awaitable[Any]]) -> None:
     try:
         await step()
     except Exception:
-        logger.exception("A step of the shutdown failed.", extra={"step": getattr(step, "__qualname__", repr(step))})
+        logger.exception("A step of the shutdown failed.", extra={"step": _name_of(step)})
+
+
+def _name_of(step: Callable[[], Awaitable[Any]]) -> str:
+    return getattr(step, "__qualname__", repr(step))
+
+
+def _check_span(what: str, span: timedelta) -> None:
+    if not isinstance(span, timedelta) or span < timedelta(0):
+        raise InvalidValueError(f"{what} is {span!r}: give a timedelta that is not negative")

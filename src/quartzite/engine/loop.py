@@ -193,7 +193,9 @@ class SchedulingLoop:
         if self.pulse.failures <= 1:
             delay = min(delay, _SHORT)
         self.pulse.ticks(delay.total_seconds())
-        await self._backoff.pause(delay)
+        # A signal from now on ends the pause: what is stored shows that the store is back.
+        self.signal.clear()
+        await self._clock.wait(self.signal.event, delay.total_seconds())
 
     async def _idle(self) -> None:
         # What was signalled since the acquisition began has set the event: then there is nothing to wait for.
@@ -327,8 +329,11 @@ class SchedulingLoop:
 
     async def _dispatch_late(self, bundle: TriggerFiredBundle) -> None:
         """Hand over a firing that found no free worker, though no more were acquired than there were."""
-        if await self._workers.wait_for_available() > 0 and self._dispatch(bundle):
-            return
+        try:
+            if await self._workers.wait_for_available() > 0 and self._dispatch(bundle):
+                return
+        except Exception:
+            logger.exception("The worker pool failed.")
         instruction = SchedulerInstruction.NO_INSTRUCTION
         if not self._halted:
             instruction = SchedulerInstruction.SET_ALL_JOB_TRIGGERS_ERROR

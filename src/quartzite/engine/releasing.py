@@ -53,9 +53,15 @@ class Releasing:
                 self._retry_later(trigger)
 
     async def close(self) -> None:
-        """Let every attempt under way end; none is made after it."""
-        if self._retrying:
-            await asyncio.wait(self._retrying)
+        """Wait for the attempts under way; cancelling that gives them up."""
+        retrying = set(self._retrying)
+        if not retrying:
+            return
+        try:
+            await asyncio.wait(retrying)
+        finally:
+            for task in retrying:
+                task.cancel()
 
     def _retry_later(self, trigger: Trigger) -> None:
         task = asyncio.get_running_loop().create_task(self._retry(trigger), name="quartzite-release")

@@ -221,6 +221,7 @@ class Scheduler(Scheduling, Pausing, Querying):
         """Start after a while, in the background; a failure is logged.
 
         Raises:
+            InvalidValueError: the delay is negative, or no timedelta.
             SchedulerError: it is shutting down or has been shut down.
         """
         self._lifecycle.start_delayed(delay)
@@ -242,6 +243,9 @@ class Scheduler(Scheduling, Pausing, Querying):
         Args:
             wait: Wait for running jobs.
             timeout: How long at most.
+
+        Raises:
+            InvalidValueError: the time limit is negative, or no timedelta.
         """
         return await self._lifecycle.shutdown(wait=wait, timeout=timeout)
 

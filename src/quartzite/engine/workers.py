@@ -70,7 +70,9 @@ class AsyncWorkerPool(WorkerPool):
             return False
         self._free -= 1
         # A name that is given once costs less than one that is counted up for each firing.
-        self._tasks.add(asyncio.get_running_loop().create_task(self._run(work), name="quartzite-run"))
+        task = asyncio.get_running_loop().create_task(self._run(work), name="quartzite-run")
+        if not task.done():  # an eager task factory may have run it to its end
+            self._tasks.add(task)
         return True
 
     async def call_in_thread(self, function: Callable[[], T]) -> T:

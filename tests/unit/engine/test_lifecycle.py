@@ -13,7 +13,7 @@ from quartzite.abc import JobStore, Plugin, SchedulerListener
 from quartzite.engine.health import HealthState
 from quartzite.engine.scheduler import Scheduler
 from quartzite.engine.shutdown import ShutdownReport
-from quartzite.errors import JobPersistenceError, SchedulerError
+from quartzite.errors import InvalidValueError, JobPersistenceError, SchedulerError
 from quartzite.execution import JobContext
 from quartzite.model.builders import JobBuilder
 from quartzite.model.identity import SchedulerIdentity
@@ -732,3 +732,53 @@ async def test_a_scheduler_at_its_end_is_not_healthy(subject: Subject) -> None:
     await closing
     health = subject.scheduler.health()
     assert (health.state, health.reasons) == (HealthState.FAILED, ("the scheduler has been shut down",))
+
+
+# ----------------------------------------------------------------------------------------------------------- bad input
+@pytest.mark.parametrize("span", [timedelta(seconds=-1), 5, "soon"])
+async def test_a_span_that_is_none_is_refused(subject: Subject, span: Any) -> None:
+    """A delay or a time limit is a timedelta that is not negative; else nothing begins."""
+    with pytest.raises(InvalidValueError, match="delay is"):
+        await subject.scheduler.start_delayed(span)
+    with pytest.raises(InvalidValueError, match="timeout is"):
+        await subject.scheduler.shutdown(wait=True, timeout=span)
+    assert not subject.scheduler.is_shutting_down
+    assert engine_tasks() == []
+
+
+async def test_two_starts_at_once_are_one(subject: Subject) -> None:
+    """Starting twice side by side initializes and starts the store once, and runs one loop."""
+    await asyncio.gather(subject.scheduler.start(), subject.scheduler.start())
+    assert len(subject.store.of("initialize")) == 1
+    assert "scheduler_resumed" not in subject.store.names
+    assert engine_tasks() == ["quartzite-loop"]
+    await subject.scheduler.shutdown()
+
+
+@pytest.mark.parametrize("member", ["shutdown", "triggered_jobs_complete"])
+async def test_a_step_that_hangs_is_given_up(subject: Subject, member: str) -> None:
+    """A store that does not end its last operations does not hold the shutdown for ever."""
+    subject.faults.delay(member, timedelta(days=1))
+    subject.release.set()
+    await subject.occupied()
+    closing = asyncio.create_task(subject.scheduler.shutdown())
+    await subject.clock.advance(seconds=29)
+    assert not closing.done()
+    await subject.clock.advance(seconds=2)
+    await closing
+    assert subject.scheduler.is_shutdown
+    await subject.clock.settle()
+    assert engine_tasks() == []
+
+
+async def test_a_start_ends_a_long_pause(subject: Subject) -> None:
+    """A loop that pauses for minutes because its store was away tries again at once when it is started again."""
+    subject.store.get_acquire_retry_delay = lambda failure_count: timedelta(minutes=10)  # type: ignore[method-assign]
+    subject.faults.fail("acquire_next_triggers", JobPersistenceError("away"), times=2)
+    await subject.scheduler.start()
+    await subject.clock.advance(seconds=1)
+    await subject.scheduler.standby()
+    await subject.scheduler.start()
+    await subject.clock.advance(seconds=1)
+    assert len(subject.store.of("acquire_next_triggers")) == 3
+    await subject.scheduler.shutdown()
