@@ -222,6 +222,7 @@ class Semaphore(ABC):
     * The same requestor asking for the same lock again gets False and takes nothing; False means nothing else.
     * Refusal, timeout and cancellation are exceptions that leave nothing held.
     * The release by somebody who does not hold the lock warns and never raises.
+    * A lock that can end while it is held (a lease) is verified by its holder before what it protects is committed.
     * All waiting is on the clock of the context.
     """
 
@@ -241,9 +242,22 @@ class Semaphore(ABC):
             LockError: the lock could not be obtained.
         """
 
+    async def verify_lock(self, requestor_id: UUID, lock: SchedulerLock) -> None:  # noqa: B027
+        """Make sure that a lock which the requestor holds was not lost meanwhile.
+
+        The store calls it for each lock it holds, as the last thing before it commits; when it raises, the store takes
+        the transaction back. A lock that lasts until it is released need not override it.
+
+        Raises:
+            LockError: the lock was lost, or nobody can tell; it still has to be released.
+        """
+
     @abstractmethod
     async def release_lock(self, requestor_id: UUID, lock: SchedulerLock) -> None:
         """Give a lock back."""
+
+    async def shutdown(self) -> None:  # noqa: B027
+        """Close what the handler opened for itself; called by the store when it ends, also if it never started."""
 
 
 @dataclass(frozen=True, slots=True)

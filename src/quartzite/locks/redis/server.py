@@ -1,0 +1,171 @@
+"""LockServer: the commands that take, renew and give back a lock on a Redis server."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakKeyDictionary
+
+from quartzite.errors import LockError, SchedulerConfigError
+from quartzite.locks.redis.address import RedisAddress
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from redis.asyncio.client import PubSub
+
+__all__ = ["LockServer"]
+
+T = TypeVar("T")
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+# A lock is only touched by whoever wrote its token, so that nobody renews or deletes what became another one's.
+_RENEW: Final = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+"""
+# The name of the key is also that of the channel on which those who wait are woken.
+_RELEASE: Final = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('PUBLISH', KEYS[1], '')
+return 1
+"""
+
+
+class LockServer:
+    """One Redis server. Each event loop that asks gets a client of its own, made at its first command.
+
+    Nothing is tried twice here: a command whose answer was lost may have been executed.
+
+    Args:
+        address: Where it is.
+        timeout: How long it may take to connect, and to answer.
+    """
+
+    def __init__(self, address: RedisAddress, timeout: timedelta) -> None:
+        self._address = address
+        self._timeout = timeout.total_seconds()
+        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, _Connection] = WeakKeyDictionary()
+
+    async def take(self, key: str, token: str, time_to_live: timedelta) -> bool:
+        """Take a lock unless it is taken.
+
+        Raises:
+            LockError: the server did not answer; nobody knows whether the lock was taken.
+        """
+        client = self._connection().client
+        return bool(await self._ask(client.set(key, token, nx=True, px=time_to_live // _MILLISECOND)))
+
+    async def renew(self, key: str, token: str, time_to_live: timedelta) -> bool:
+        """Let a lock live from now on as long as a new one; False when it is not, or no longer, the token's.
+
+        Raises:
+            LockError: the server did not answer.
+        """
+        script = self._connection().renew
+        return bool(await self._ask(script(keys=[key], args=[token, time_to_live // _MILLISECOND])))
+
+    async def release(self, key: str, token: str) -> bool:
+        """Give a lock back and wake those who wait for it; False when it is not, or no longer, the token's.
+
+        Raises:
+            LockError: the server did not answer.
+        """
+        return bool(await self._ask(self._connection().release(keys=[key], args=[token])))
+
+    @asynccontextmanager
+    async def releases(self, key: str) -> AsyncIterator[asyncio.Event]:
+        """Listen, within a block, for the release of a lock: the event is set each time.
+
+        When the connection is lost, the event is not set any more.
+
+        Raises:
+            LockError: the server did not answer.
+        """
+        heard = asyncio.Event()
+        listener = self._connection().client.pubsub()
+        try:
+            await self._ask(listener.subscribe(key))
+            listening = asyncio.ensure_future(_listen(listener, heard))
+            try:
+                yield heard
+            finally:
+                listening.cancel()
+                await asyncio.gather(listening, return_exceptions=True)
+        finally:
+            await asyncio.shield(asyncio.ensure_future(_close(listener)))
+
+    async def close(self) -> None:
+        """Close the client of the running event loop; those of others end with their loops."""
+        connection = self._connections.pop(asyncio.get_running_loop(), None)
+        if connection is not None:
+            with suppress(*_errors()):
+                await connection.client.aclose()
+
+    def _connection(self) -> _Connection:
+        loop = asyncio.get_running_loop()
+        found = self._connections.get(loop)
+        if found is None:
+            client = _client(self._address, self._timeout)
+            found = _Connection(client, client.register_script(_RENEW), client.register_script(_RELEASE))
+            self._connections[loop] = found
+        return found
+
+    async def _ask(self, answer: Awaitable[T]) -> T:
+        try:
+            return await answer
+        except _errors() as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise LockError(f"Redis at {self._address.shown} did not answer: {reason}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """A client, and the scripts that it knows."""
+
+    client: Redis
+    renew: Any
+    release: Any
+
+
+async def _listen(listener: PubSub, heard: asyncio.Event) -> None:
+    with suppress(*_errors()):
+        while True:
+            if await listener.get_message(ignore_subscribe_messages=True, timeout=None):
+                heard.set()
+
+
+async def _close(listener: PubSub) -> None:
+    with suppress(*_errors()):
+        await listener.aclose()  # type: ignore[no-untyped-call]
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from redis.exceptions import RedisError
+
+    return (RedisError, OSError, TimeoutError)
+
+
+def _client(address: RedisAddress, timeout: float) -> Redis:
+    """Return a client; it connects with its first command."""
+    if importlib.util.find_spec("redis") is None:
+        raise SchedulerConfigError("locks on Redis need the package redis: pip install 'quartzite[redis]'")
+    from redis.asyncio import Redis
+    from redis.asyncio.retry import Retry
+    from redis.asyncio.sentinel import Sentinel
+    from redis.backoff import NoBackoff
+
+    limits: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+    once: dict[str, Any] = {**limits, "retry": Retry(NoBackoff(), 0)}
+    if not address.sentinels:
+        return Redis.from_url(address.url, **once)
+    sentinels = Sentinel(  # type: ignore[no-untyped-call]
+        list(address.sentinels), sentinel_kwargs={**limits, **address.sentinel_credentials}
+    )
+    master: Redis = sentinels.master_for(address.service, **once, **address.credentials)
+    return master
