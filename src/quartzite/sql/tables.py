@@ -267,7 +267,9 @@ class _Builder:
 
     def _trigger_indexes(self, table: Table) -> None:
         c = table.c
-        due = (c.sched_name, c.next_fire_time, c.priority.desc())
+        # SCHED_NAME stands last in every index but those of the primary keys. Before a table has statistics PostgreSQL
+        # takes it for selective, and any index that begins with it for as good as the primary key.
+        due = (c.next_fire_time, c.priority.desc(), c.sched_name)
         # The state stands in no index, so that taking a trigger (WAITING to ACQUIRED) writes to none of them. The
         # price: a statement must name both ends of the time it looks for, or it reads past all that is paused.
         self._index("T_NFT", *due, serves="acquiring: from misfire limit to horizon, in the order of firing")
@@ -282,18 +284,18 @@ class _Builder:
         )
         self._index(
             "T_NFT_MISFIRE",
-            c.sched_name,
             c.misfire_instr,
             c.next_fire_time,
+            c.sched_name,
             serves="acquiring triggers that ignore misfires, where an index can not be partial",
             only_if=_has_no_partial_indexes,
         )
-        self._index("T_J", c.sched_name, c.job_group, c.job_name, serves="the triggers of a job: blocking and deleting")
+        self._index("T_J", c.job_group, c.job_name, c.sched_name, serves="the triggers of a job: blocking and deleting")
         has_calendar = c.calendar_name.is_not(None)
         self._index(
             "T_C",
-            c.sched_name,
             c.calendar_name,
+            c.sched_name,
             serves="the triggers of a calendar: replacing and deleting it",
             postgresql_where=has_calendar,
             sqlite_where=has_calendar,
@@ -320,8 +322,8 @@ class _Builder:
         )
         c = table.c
         trigger, job = (c.trigger_group, c.trigger_name), (c.job_group, c.job_name)
-        self._index("FT_T_G", c.sched_name, *trigger, serves="the firings of a trigger: its state, and deleting it")
-        self._index("FT_J_G", c.sched_name, *job, serves="the firings of a job: whether a non-concurrent one runs")
+        self._index("FT_T_G", *trigger, c.sched_name, serves="the firings of a trigger: its state, and deleting it")
+        self._index("FT_J_G", *job, c.sched_name, serves="the firings of a job: whether a non-concurrent one runs")
         return table
 
     def _policies(self) -> Table:

@@ -106,6 +106,17 @@ class FiredStatements:
 
         return self.plan.built(("fired.forget", state), build)
 
+    def of_triggers(self) -> Executable:
+        """Return the SELECT of the firings of triggers, locked: most triggers that are deleted have none."""
+
+        def build() -> Executable:
+            c, given = self.table.c, self.triggers
+            same = (c.trigger_group == given.c.trigger_group) & (c.trigger_name == given.c.trigger_name)
+            query = select(c.entry_id).select_from(self.table.join(given.element, same))
+            return self.plan.dialect.for_update(query.where(self.plan.own(self.table)), of=[self.table])
+
+        return self.plan.built("fired.of_triggers", build)
+
     def executing_jobs(self, *, lock: bool) -> Executable:
         """Return the SELECT of the firings of jobs; locked, it waits for completions that are on their way."""
 
@@ -183,9 +194,9 @@ class SqlFired(FiredTable):
     async def forget_triggers(self, keys: Collection[TriggerKey]) -> None:
         """Delete the claims on triggers; let the firings that execute go on without their trigger."""
         values = sorted({(key.group, key.name) for key in keys})
-        if not values:
-            return
         statements = self._statements
+        if not values or not await self._unit.fetch(statements.of_triggers(), statements.triggers, values):
+            return
         await self._unit.change(statements.forget_acquired(), statements.triggers, values)
         gone = statements.forget(statements.triggers, KEY, StoredFiringState.TRIGGER_GONE)
         await self._unit.change(gone, statements.triggers, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Executable, Select, Table, exists, func, not_, select
+from sqlalchemy import ColumnElement, Executable, Select, Table, func, not_, select
 
 from quartzite.model.job import JobDetail
 from quartzite.model.job_data import JobData
@@ -60,10 +60,27 @@ class JobStatements:
         return self.plan.built("jobs.lock", build)
 
     def lock_for_deletion(self) -> Executable:
-        """Return the SELECT that locks jobs so that nobody can add a trigger to them."""
-        return self.plan.built(
-            "jobs.lock_for_deletion", lambda: self._given(*self._key()).order_by(*self._key()).with_for_update()
-        )
+        """Return the SELECT that locks jobs which are not durable so that nobody can add a trigger to them."""
+
+        def build() -> Executable:
+            query = self._given(*self._key()).where(not_(self.table.c.is_durable))
+            return query.order_by(*self._key()).with_for_update()
+
+        return self.plan.built("jobs.lock_for_deletion", build)
+
+    def without_triggers(self) -> Executable:
+        """Return the SELECT of the given keys that no trigger names."""
+
+        def build() -> Executable:
+            triggers, given = self.plan.tables.triggers, self.keys
+            same = (triggers.c[name] == given.c[name] for name in JOB_KEY)
+            one = select(triggers.c.trigger_name).where(self.plan.own(triggers), *same).limit(1)
+            # NOT EXISTS may be planned as a join with all triggers, as nobody knows how large the set is.
+            return select(*(given.c[name] for name in JOB_KEY)).where(
+                one.correlate(given.element).scalar_subquery().is_(None)
+            )
+
+        return self.plan.built("jobs.without_triggers", build)
 
     def insert(self) -> Executable:
         """Return the INSERT of jobs."""
@@ -101,14 +118,9 @@ class JobStatements:
 
         return self.plan.built("jobs.delete_policies", build)
 
-    def delete(self, *, orphans_only: bool) -> ReturningChange:
-        """Return the DELETE of jobs, or only of those that nothing keeps."""
-
-        def build() -> ReturningChange:
-            where = (not_(self.table.c.is_durable), not_(self._has_trigger())) if orphans_only else ()
-            return deleting(self.plan, self.table, self.keys, JOB_KEY, (), *where)
-
-        return self.plan.built(("jobs.delete", orphans_only), build)
+    def delete(self) -> ReturningChange:
+        """Return the DELETE of jobs."""
+        return self.plan.built("jobs.delete", lambda: deleting(self.plan, self.table, self.keys, JOB_KEY, ()))
 
     def selected(self, query: JobQuery) -> list[ColumnElement[bool]]:
         """Return the conditions of a query."""
@@ -116,11 +128,6 @@ class JobStatements:
         given = ((c.job_group, query.group), (c.job_name, query.name))
         wanted = [matching(dialect, column, matcher) for column, matcher in given if matcher is not None]
         return [self.plan.own(self.table), *wanted]
-
-    def _has_trigger(self) -> ColumnElement[bool]:
-        triggers = self.plan.tables.triggers
-        same = (triggers.c[name] == self.table.c[name] for name in ("sched_name", *JOB_KEY))
-        return exists().select_from(triggers).where(*same).correlate(self.table)
 
     def _key(self) -> list[ColumnElement[Any]]:
         return [self.table.c[name] for name in JOB_KEY]
@@ -186,7 +193,7 @@ class SqlJobs(JobTable):
 
     async def delete(self, keys: Collection[JobKey]) -> set[JobKey]:
         """Delete jobs; return which were there."""
-        return await self._delete(job_key_values(keys), orphans_only=False)
+        return await self._delete(job_key_values(keys))
 
     async def delete_orphans(self, keys: Collection[JobKey]) -> set[JobKey]:
         """Delete those of these jobs that are not durable and have no trigger.
@@ -194,7 +201,7 @@ class SqlJobs(JobTable):
         They are locked first: a trigger that somebody is about to add is then either seen or refused.
         """
         there = await self._keys(self._statements.lock_for_deletion(), keys)
-        return await self._delete(job_key_values(there), orphans_only=True)
+        return await self._delete(job_key_values(await self._keys(self._statements.without_triggers(), there)))
 
     async def keys(self, matcher: GroupMatcher[JobKey]) -> list[JobKey]:
         """Return the keys in the groups that match."""
@@ -237,11 +244,11 @@ class SqlJobs(JobTable):
         if values:
             await self._unit.change(statements.insert_policies(), statements.whole_policies, values)
 
-    async def _delete(self, values: list[tuple[str, str]], *, orphans_only: bool) -> set[JobKey]:
+    async def _delete(self, values: list[tuple[str, str]]) -> set[JobKey]:
         if not values:
             return set()
         statements = self._statements
-        gone = await statements.delete(orphans_only=orphans_only).run(self._unit, values)
+        gone = await statements.delete().run(self._unit, values)
         if gone:
             await self._unit.change(statements.delete_policies(), statements.keys, [(row[0], row[1]) for row in gone])
         return {JobKey(row[1], row[0]) for row in gone}

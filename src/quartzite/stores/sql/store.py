@@ -40,6 +40,22 @@ _SHORTEST_RETRY: Final = timedelta(milliseconds=20)
 _LONGEST_RETRY: Final = timedelta(minutes=10)
 
 
+class _Counted:
+    """Counts what begins, and what is in progress."""
+
+    __slots__ = ("begun", "in_progress")
+
+    def __init__(self) -> None:
+        self.begun = self.in_progress = 0
+
+    def __enter__(self) -> None:
+        self.begun += 1
+        self.in_progress += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.in_progress -= 1
+
+
 class SqlJobStore(StandardJobStore):
     """Keeps jobs, triggers and firings in PostgreSQL, MariaDB, MySQL or SQLite; used from one event loop.
 
@@ -89,6 +105,7 @@ class SqlJobStore(StandardJobStore):
         self._job_rows: JobRows | None = None
         self._trigger_rows: TriggerRows | None = None
         self._is_closed = False
+        self._acquisitions = _Counted()
         self._misfires = MisfireHandler(
             clock=clock,
             make_pass=self._make_pass,
@@ -179,8 +196,14 @@ class SqlJobStore(StandardJobStore):
         if self._units is None:
             raise JobPersistenceError("the store is not initialized: start the scheduler, or await initialize(...)")
         with self._clock.busy(work):
-            done = await self._units.run(work, body)
-            if work is Work.CHANGE and self._database.dialect.skip_locked:
+            began = self._acquisitions.begun
+            is_held_up = self._acquisitions.in_progress > 0
+            if work is Work.ACQUIRE:
+                with self._acquisitions:
+                    done = await self._units.run(work, body)
+            else:
+                done = await self._units.run(work, body)
+            if work is Work.CHANGE and (is_held_up or began != self._acquisitions.begun):
                 # Acquisition passes over rows that are locked: what this change held up is to be looked at again.
                 done.signals.scheduling_change()
             await done.signals.deliver(self._signaler)

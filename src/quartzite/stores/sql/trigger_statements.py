@@ -179,17 +179,25 @@ class TriggerStatements:
         on_time = and_(c.next_fire_time >= before, c.next_fire_time <= latest)
         ignoring = and_(self.plan.tables.ignores_misfires, c.next_fire_time <= latest)
         same = and_(*(jobs.c[name] == c[name] for name in ("sched_name", *JOB_KEY)))
-        executing = and_(jobs.c.is_nonconcurrent, self.job_executes())
-        query = (
-            select(*self.rows.columns, jobs.c.job_class_name, jobs.c.is_nonconcurrent, executing)
-            .select_from(self.rows.joined(self.table.join(jobs, same)))
+        chosen = (
+            select(*self.key)
+            .select_from(self.table.join(jobs, same) if filters else self.table)
             .where(self.plan.own(self.table), self.in_state(_WAITING), or_(on_time, ignoring), *filters)
             .order_by(*self._fire_order())
             .limit(bindparam("most", type_=Integer()))
         )
         if dialect.for_update_of and dialect.skip_locked:
-            query = dialect.for_update(query, of=[self.table], skip_locked=True)
-        return query
+            chosen = dialect.for_update(chosen, of=[self.table], skip_locked=True)
+        # Only the few that were chosen are joined: behind an outage there may be very many that are due.
+        first = chosen.subquery("chosen")
+        found = self.table.join(first, and_(*(c[name] == first.c[name] for name in KEY))).join(jobs, same)
+        executing = and_(jobs.c.is_nonconcurrent, self.job_executes())
+        return (
+            select(*self.rows.columns, jobs.c.job_class_name, jobs.c.is_nonconcurrent, executing)
+            .select_from(self.rows.joined(found))
+            .where(self.plan.own(self.table))
+            .order_by(*self._fire_order())
+        )
 
     def claim(self) -> ReturningChange:
         """Return the compare-and-set that reserves triggers."""
