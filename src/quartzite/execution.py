@@ -197,7 +197,7 @@ class JobContext:
         self._job_data: MutableJobData | None = None
         self._merged: JobData | None = None
         self._volatile: dict[str, Any] | None = None
-        self._run_time: timedelta | None = None
+        self._run_time: float | None = None
 
     @property
     def job(self) -> JobDetail:
@@ -272,7 +272,7 @@ class JobContext:
     @property
     def job_run_time(self) -> timedelta | None:
         """How long the last run took, None until it ended."""
-        return self._run_time
+        return None if self._run_time is None else timedelta(seconds=self._run_time)
 
     def put(self, key: str, value: Any) -> None:
         """Keep a value for listeners and later refires of this firing."""
@@ -295,6 +295,6 @@ class JobContext:
             return self.job
         return self.job.with_job_data(self._job_data.frozen())
 
-    def record_run_time(self, took: timedelta) -> None:
+    def record_run_time(self, seconds: float) -> None:
         """Note how long the last run took."""
-        self._run_time = took
+        self._run_time = seconds

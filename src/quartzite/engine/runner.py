@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
-from datetime import timedelta
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -266,7 +265,7 @@ class JobRunner:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a job may raise whatever it likes
             return await self._job_failed(context, error)
         finally:
-            context.record_run_time(timedelta(seconds=clock.monotonic() - began))
+            context.record_run_time(clock.monotonic() - began)
         return None
 
     async def _execute_apart(self, context: JobContext, scope: JobScope) -> Any:
