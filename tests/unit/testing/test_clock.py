@@ -7,7 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from quartzite.errors import InvalidValueError
+from quartzite.execution import JobContext
+from quartzite.model.keys import TriggerKey
 from quartzite.testing import FakeClock
+from quartzite.triggers.simple import SimpleTrigger
+from tests.schedulers import make_scheduler
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -317,3 +321,28 @@ async def test_long_spans_stay_exact(clock: FakeClock) -> None:
     await clock.advance(seconds=100)
     await task
     assert moments == [START + number * timedelta(milliseconds=100) for number in range(1, 1001)]
+
+
+async def test_each_of_two_schedulers_is_driven_by_its_own_clock() -> None:
+    """Two schedulers in one event loop: advancing the clock of one runs its jobs only, in threads as well."""
+    ran: list[str] = []
+
+    def in_thread(context: JobContext) -> None:
+        ran.append(context.scheduler.name)
+
+    async def on_loop(context: JobContext) -> None:
+        ran.append(context.scheduler.name)
+
+    clocks = {name: FakeClock(START) for name in ("a", "b")}
+    schedulers = [make_scheduler(clock, name=name) for name, clock in clocks.items()]
+    for scheduler in schedulers:
+        for run in (in_thread, on_loop):
+            later = SimpleTrigger(key=TriggerKey(run.__name__), start_time=START + timedelta(minutes=1))
+            await scheduler.schedule_job(run, later)
+        await scheduler.start()
+    await clocks["a"].advance(minutes=2)
+    assert ran == ["a", "a"]
+    await clocks["b"].advance(minutes=2)
+    assert ran[2:] == ["b", "b"]
+    for scheduler in schedulers:
+        await scheduler.shutdown(wait=True)
