@@ -11,9 +11,9 @@ from sqlalchemy import Executable, delete, func, select
 from quartzite.calendars.base import Calendar
 from quartzite.errors import JobPersistenceError
 from quartzite.model.query import PagedQuery
-from quartzite.sql.row_set import RowSet
 from quartzite.stores.session import CalendarTable
 from quartzite.stores.sql.matching import section
+from quartzite.stores.sql.own_rows import SCHEDULER, OwnRows
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.unit import SqlUnit
 
@@ -58,9 +58,9 @@ class SqlCalendars(CalendarTable):
         """Write a calendar, over the one of that name when there is one."""
         table = self._plan.tables.calendars
         rows = self._plan.rows("given", table, "calendar_name", "calendar")
-        values = {"sched_name": self._plan.scheduler_name, **{column: rows.c[column] for column in rows.columns}}
+        values = {column: rows.c[column] for column in (SCHEDULER, *rows.names)}
         given = [(name, self._plan.serializer.serialize(calendar))]
-        for statement in self._plan.dialect.upsert(table, rows, values):
+        for statement in self._plan.dialect.upsert(table, rows.rows, values):
             await self._unit.change(statement, rows, given)
 
     async def delete(self, name: str) -> bool:
@@ -82,15 +82,11 @@ class SqlCalendars(CalendarTable):
         counted = select(func.count()).select_from(table).where(self._plan.own(table))
         return int((await self._unit.execute(counted)).scalar_one())
 
-    def _names(self) -> RowSet:
+    def _names(self) -> OwnRows:
         return self._plan.rows("given", self._plan.tables.calendars, "calendar_name")
 
     def _read(self) -> Executable:
         table = self._plan.tables.calendars
         rows = self._plan.built("calendars.rows", self._names)
-        same = table.c.calendar_name == rows.c.calendar_name
-        return (
-            select(table.c.calendar_name, table.c.calendar)
-            .select_from(table.join(rows.element, same))
-            .where(self._plan.own(table))
-        )
+        source = table.join(rows.element, self._plan.matching(table, rows, ("calendar_name",)))
+        return select(table.c.calendar_name, table.c.calendar).select_from(source)

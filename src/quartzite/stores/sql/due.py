@@ -21,10 +21,10 @@ class DueStatements:
     def __init__(self, statements: TriggerStatements) -> None:
         self._statements = statements
         plan = statements.plan
-        self._types = plan.rows("excluded", statements.jobs, "job_class_name")
-        self._jobs = plan.rows("closed", statements.jobs, *JOB_KEY)
-        self._closed = plan.rows("full", statements.table, "execution_group")
-        self._open = plan.rows("only", statements.table, "execution_group")
+        self._types = plan.texts("excluded", statements.jobs, "job_class_name")
+        self._jobs = plan.texts("closed", statements.jobs, *JOB_KEY)
+        self._closed = plan.texts("full", statements.table, "execution_group")
+        self._open = plan.texts("only", statements.table, "execution_group")
 
     def of(self, criteria: DueCriteria) -> tuple[Executable, Mapping[str, Any]]:
         """Return the statement and its parameters."""

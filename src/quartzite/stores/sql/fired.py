@@ -12,11 +12,11 @@ from quartzite.model.query import FireInstance, FireInstanceQuery
 from quartzite.model.states import FiredState
 from quartzite.rules.firing import FiredRow
 from quartzite.rules.states import StoredFiringState
-from quartzite.sql.row_set import RowSet
 from quartzite.stores.session import FiredTable
 from quartzite.stores.sql.job_rows import JOB_KEY
 from quartzite.stores.sql.jobs import job_key_values
 from quartzite.stores.sql.matching import section
+from quartzite.stores.sql.own_rows import SCHEDULER, OwnRows
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.returning import ReturningChange, deleting, updating
 from quartzite.stores.sql.trigger_rows import KEY
@@ -62,8 +62,7 @@ class FiredStatements:
         """Return the INSERT of claims."""
 
         def build() -> Executable:
-            given = self.whole.c
-            values = {"sched_name": self.plan.scheduler_name, **{name: given[name] for name in _COLUMNS}}
+            values = {name: self.whole.c[name] for name in (SCHEDULER, *_COLUMNS)}
             return self.plan.dialect.insert_rows(self.table, self.whole.element, values)
 
         return self.plan.built("fired.insert", build)
@@ -89,20 +88,20 @@ class FiredStatements:
         """Return the DELETE of the claims on triggers."""
 
         def build() -> Executable:
-            own = self.plan.own(self.table)
-            return self.plan.dialect.delete_matching(self.table, self.triggers, KEY, own, self._is_acquired)
+            on = (SCHEDULER, *KEY)
+            return self.plan.dialect.delete_matching(self.table, self.triggers.rows, on, self._is_acquired)
 
         return self.plan.built("fired.forget_acquired", build)
 
-    def forget(self, rows: RowSet, on: Sequence[str], state: StoredFiringState) -> Executable:
+    def forget(self, rows: OwnRows, on: Sequence[str], state: StoredFiringState) -> Executable:
         """Return the UPDATE of firings that execute to a state without trigger or job."""
 
         def build() -> Executable:
             column = self.table.c.state
-            where = [self.plan.own(self.table), column != StoredFiringState.ACQUIRED]
+            where = [column != StoredFiringState.ACQUIRED]
             if state is StoredFiringState.TRIGGER_GONE:
                 where.append(column == StoredFiringState.EXECUTING)
-            return self.plan.dialect.update_matching(self.table, rows, on, {"state": state}, *where)
+            return self.plan.dialect.update_matching(self.table, rows.rows, (SCHEDULER, *on), {"state": state}, *where)
 
         return self.plan.built(("fired.forget", state), build)
 
@@ -110,10 +109,9 @@ class FiredStatements:
         """Return the SELECT of the firings of triggers, locked: most triggers that are deleted have none."""
 
         def build() -> Executable:
-            c, given = self.table.c, self.triggers
-            same = (c.trigger_group == given.c.trigger_group) & (c.trigger_name == given.c.trigger_name)
-            query = select(c.entry_id).select_from(self.table.join(given.element, same))
-            return self.plan.dialect.for_update(query.where(self.plan.own(self.table)), of=[self.table])
+            source = self.table.join(self.triggers.element, self.plan.matching(self.table, self.triggers, KEY))
+            query = select(self.table.c.entry_id).select_from(source)
+            return self.plan.dialect.for_update(query, of=[self.table])
 
         return self.plan.built("fired.of_triggers", build)
 
@@ -121,13 +119,9 @@ class FiredStatements:
         """Return the SELECT of the firings of jobs; locked, it waits for completions that are on their way."""
 
         def build() -> Executable:
-            c, given = self.table.c, self.jobs
-            same = (c.job_group == given.c.job_group) & (c.job_name == given.c.job_name)
-            query = (
-                select(c.job_group, c.job_name, c.is_nonconcurrent)
-                .select_from(self.table.join(given.element, same))
-                .where(self.plan.own(self.table))
-            )
+            c = self.table.c
+            source = self.table.join(self.jobs.element, self.plan.matching(self.table, self.jobs, JOB_KEY))
+            query = select(c.job_group, c.job_name, c.is_nonconcurrent).select_from(source)
             return self.plan.dialect.for_update(query, of=[self.table]) if lock else query
 
         return self.plan.built(("fired.executing_jobs", lock), build)
@@ -182,8 +176,8 @@ class SqlFired(FiredTable):
         if ids is None:
             await self._unit.execute(delete(statements.table).where(*where))
         elif ids:
-            dialect = statements.plan.dialect
-            statement = dialect.delete_matching(statements.table, statements.ids, _ENTRY, *where)
+            dialect, on = statements.plan.dialect, (SCHEDULER, *_ENTRY)
+            statement = dialect.delete_matching(statements.table, statements.ids.rows, on, where[1])
             await self._unit.change(statement, statements.ids, [(entry_id,) for entry_id in sorted(set(ids))])
 
     async def clear(self) -> None:

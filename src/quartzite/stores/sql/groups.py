@@ -7,12 +7,14 @@ from collections.abc import Collection
 from sqlalchemy import Executable, delete, select
 
 from quartzite.stores.session import GroupTable
+from quartzite.stores.sql.own_rows import SCHEDULER
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.unit import SqlUnit
 
 __all__ = ["SqlGroups"]
 
 _ON = ("trigger_group",)
+_OWN = (SCHEDULER, *_ON)
 
 
 class SqlGroups(GroupTable):
@@ -36,17 +38,16 @@ class SqlGroups(GroupTable):
             return
         table = self._plan.tables.paused_trigger_grps
         rows = self._plan.rows("given", table, *_ON)
-        values = {"sched_name": self._plan.scheduler_name, "trigger_group": rows.c.trigger_group}
+        values = {name: rows.c[name] for name in _OWN}
         statement = self._plan.dialect.insert_rows(table, rows.element, values, missing_only=True)
         await self._unit.change(statement, rows, [(group,) for group in sorted(set(groups))])
 
     async def forget(self, groups: Collection[str] | None) -> None:
         """Remove groups, all when None."""
         table = self._plan.tables.paused_trigger_grps
-        own = self._plan.own(table)
         if groups is None:
-            await self._unit.execute(delete(table).where(own))
+            await self._unit.execute(delete(table).where(self._plan.own(table)))
         elif groups:
             rows = self._plan.rows("given", table, *_ON)
-            statement: Executable = self._plan.dialect.delete_matching(table, rows, _ON, own)
+            statement: Executable = self._plan.dialect.delete_matching(table, rows.rows, _OWN)
             await self._unit.change(statement, rows, [(group,) for group in sorted(set(groups))])

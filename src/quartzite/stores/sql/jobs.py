@@ -15,12 +15,15 @@ from quartzite.model.query import JobHeader, JobQuery
 from quartzite.stores.session import JobTable
 from quartzite.stores.sql.job_rows import JOB_COLUMNS, JOB_KEY, POLICY_COLUMNS, JobRows
 from quartzite.stores.sql.matching import matching, section
+from quartzite.stores.sql.own_rows import SCHEDULER, OwnRows
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.returning import ReturningChange, deleting
 from quartzite.stores.sql.unit import SqlUnit
 
 __all__ = ["JobStatements", "SqlJobs", "job_key_values"]
 
+_OWN = (SCHEDULER,)
+_ON = (SCHEDULER, *JOB_KEY)
 _HEADER = (*JOB_KEY, "description", "job_class_name", "is_durable", "is_nonconcurrent", "is_update_data")
 
 
@@ -73,8 +76,7 @@ class JobStatements:
 
         def build() -> Executable:
             triggers, given = self.plan.tables.triggers, self.keys
-            same = (triggers.c[name] == given.c[name] for name in JOB_KEY)
-            one = select(triggers.c.trigger_name).where(self.plan.own(triggers), *same).limit(1)
+            one = select(triggers.c.trigger_name).where(self.plan.matching(triggers, given, JOB_KEY)).limit(1)
             # NOT EXISTS may be planned as a join with all triggers, as nobody knows how large the set is.
             return select(*(given.c[name] for name in JOB_KEY)).where(
                 one.correlate(given.element).scalar_subquery().is_(None)
@@ -95,8 +97,7 @@ class JobStatements:
 
         def build() -> Executable:
             values = {name: self.whole.c[name] for name in JOB_COLUMNS if name not in JOB_KEY}
-            dialect, own = self.plan.dialect, self.plan.own(self.table)
-            return dialect.update_matching(self.table, self.whole, JOB_KEY, values, own)
+            return self.plan.dialect.update_matching(self.table, self.whole.rows, _ON, values)
 
         return self.plan.built("jobs.replace", build)
 
@@ -104,8 +105,8 @@ class JobStatements:
         """Return the UPDATE of the data of jobs."""
 
         def build() -> Executable:
-            values, own = {"job_data": self.data.c.job_data}, self.plan.own(self.table)
-            return self.plan.dialect.update_matching(self.table, self.data, JOB_KEY, values, own)
+            values = {"job_data": self.data.c.job_data}
+            return self.plan.dialect.update_matching(self.table, self.data.rows, _ON, values)
 
         return self.plan.built("jobs.save_data", build)
 
@@ -113,8 +114,7 @@ class JobStatements:
         """Return the DELETE of the policies of jobs."""
 
         def build() -> Executable:
-            own = self.plan.own(self.policies)
-            return self.plan.dialect.delete_matching(self.policies, self.keys, JOB_KEY, own)
+            return self.plan.dialect.delete_matching(self.policies, self.keys.rows, _ON)
 
         return self.plan.built("jobs.delete_policies", build)
 
@@ -133,14 +133,11 @@ class JobStatements:
         return [self.table.c[name] for name in JOB_KEY]
 
     def _given(self, *columns: ColumnElement[Any], joined: bool = False) -> Select[Any]:
-        group, name = (self.table.c[part] == self.keys.c[part] for part in JOB_KEY)
-        source = self.table.join(self.keys.element, group & name)
-        found = self.rows.joined(source) if joined else source
-        return select(*columns).select_from(found).where(self.plan.own(self.table))
+        source = self.table.join(self.keys.element, self.plan.matching(self.table, self.keys, JOB_KEY))
+        return select(*columns).select_from(self.rows.joined(source) if joined else source)
 
-    def _insert(self, table: Table, rows: Any) -> Executable:
-        values = {"sched_name": self.plan.scheduler_name, **{name: rows.c[name] for name in rows.columns}}
-        return self.plan.dialect.insert_rows(table, rows.element, values)
+    def _insert(self, table: Table, rows: OwnRows) -> Executable:
+        return self.plan.dialect.insert_rows(table, rows.element, {name: rows.c[name] for name in (*_OWN, *rows.names)})
 
 
 class SqlJobs(JobTable):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Table
+from sqlalchemy import ColumnElement, Table, and_
 
 from quartzite.abc import Serializer, TypeLoader
 from quartzite.sql.dialects import SqlDialect
 from quartzite.sql.limits import ColumnLimits
-from quartzite.sql.row_set import RowSet
+from quartzite.sql.row_set import RowSet, SetColumns
 from quartzite.sql.tables import Tables
+from quartzite.stores.sql.own_rows import SCHEDULER, OwnRows
 
 __all__ = ["StorePlan"]
 
@@ -63,6 +64,20 @@ class StorePlan:
         """Return the condition that rows are of this scheduler."""
         return table.c.sched_name == self.scheduler_name
 
-    def rows(self, name: str, table: Table, *columns: str) -> RowSet:
-        """Return a row set whose columns are like those of a table."""
+    def rows(self, name: str, table: Table, *columns: str) -> OwnRows:
+        """Return a row set whose columns are like those of a table, and that says whose rows are meant."""
+        return self.own_rows(name, {column: table.c[column].type for column in columns})
+
+    def own_rows(self, name: str, columns: SetColumns) -> OwnRows:
+        """Return a row set that says whose rows are meant."""
+        scheduler = self.tables.triggers.c[SCHEDULER].type
+        return OwnRows(self.dialect.row_set(name, {**columns, SCHEDULER: scheduler}), self.scheduler_name)
+
+    def texts(self, name: str, table: Table, *columns: str) -> RowSet:
+        """Return a row set of the bare columns, for conditions."""
         return self.dialect.row_set(name, {column: table.c[column].type for column in columns})
+
+    @staticmethod
+    def matching(table: Table, rows: OwnRows, on: Sequence[str]) -> ColumnElement[bool]:
+        """Return the condition that a row of a table is one that a row of the set means."""
+        return and_(*(table.c[name] == rows.c[name] for name in (SCHEDULER, *on)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Executable, Table, select
 
-from quartzite.sql.row_set import RowSet
+from quartzite.stores.sql.own_rows import SCHEDULER, OwnRows
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.unit import SqlUnit
 
@@ -26,7 +26,7 @@ class ReturningChange:
         look: The SELECT, None when the change returns rows.
     """
 
-    rows: RowSet
+    rows: OwnRows
     key: int
     change: Executable
     look: Executable | None
@@ -49,14 +49,14 @@ class ReturningChange:
 def updating(
     plan: StorePlan,
     table: Table,
-    rows: RowSet,
+    rows: OwnRows,
     on: Sequence[str],
     values: Mapping[str, Any],
     *where: ColumnElement[bool],
     skip_locked: bool = False,
 ) -> ReturningChange:
     """Return the UPDATE of the rows that match a set; it returns the columns of ``on``."""
-    change = plan.dialect.update_matching(table, rows, on, values, plan.own(table), *where)
+    change = plan.dialect.update_matching(table, rows.rows, (SCHEDULER, *on), values, *where)
     returned = [table.c[name] for name in on]
     if plan.dialect.update_returning:
         return ReturningChange(rows=rows, key=len(on), change=change.returning(*returned), look=None)
@@ -67,13 +67,13 @@ def updating(
 def deleting(
     plan: StorePlan,
     table: Table,
-    rows: RowSet,
+    rows: OwnRows,
     on: Sequence[str],
     returned: Sequence[ColumnElement[Any]],
     *where: ColumnElement[bool],
 ) -> ReturningChange:
     """Return the DELETE of the rows that match a set; it returns the columns of ``on`` and then those given."""
-    change = plan.dialect.delete_matching(table, rows, on, plan.own(table), *where)
+    change = plan.dialect.delete_matching(table, rows.rows, (SCHEDULER, *on), *where)
     everything = [*(table.c[name] for name in on), *returned]
     if plan.dialect.delete_returning:
         return ReturningChange(rows=rows, key=len(on), change=change.returning(*everything), look=None)
@@ -84,20 +84,12 @@ def deleting(
 def _look(
     plan: StorePlan,
     table: Table,
-    rows: RowSet,
+    rows: OwnRows,
     on: Sequence[str],
     returned: Sequence[ColumnElement[Any]],
     where: Sequence[ColumnElement[bool]],
     *,
     skip_locked: bool,
 ) -> Executable:
-    matches = [table.c[name] == rows.c[name] for name in on]
-    query = select(*returned).select_from(table).join(rows.element, *_all(matches)).where(plan.own(table), *where)
+    query = select(*returned).select_from(table.join(rows.element, plan.matching(table, rows, on))).where(*where)
     return plan.dialect.for_update(query, of=[table], skip_locked=skip_locked)
-
-
-def _all(conditions: Sequence[ColumnElement[bool]]) -> tuple[ColumnElement[bool]]:
-    first, *others = conditions
-    for condition in others:
-        first = first & condition
-    return (first,)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from quartzite.model.selectors import All, ByKeys, InGroups, OfJobs, TriggerSelector
-from quartzite.sql.row_set import RowSet
 from quartzite.stores.sql.job_rows import JOB_KEY
+from quartzite.stores.sql.own_rows import OwnRows
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.trigger_rows import KEY
 
@@ -28,7 +28,7 @@ class Selection:
     """
 
     on: tuple[str, ...]
-    rows: RowSet | None
+    rows: OwnRows | None
     values: Sequence[Sequence[Any]]
 
     @property

@@ -30,9 +30,9 @@ from quartzite.model.keys import DEFAULT_GROUP
 from quartzite.model.states import StoredTriggerState
 from quartzite.rules.states import StoredFiringState
 from quartzite.rules.transitions import Transition
-from quartzite.sql.row_set import RowSet
 from quartzite.stores.sql.job_rows import JOB_KEY, JobRows
 from quartzite.stores.sql.kinds import COLUMNS
+from quartzite.stores.sql.own_rows import SCHEDULER, OwnRows
 from quartzite.stores.sql.plan import StorePlan
 from quartzite.stores.sql.returning import ReturningChange, updating
 from quartzite.stores.sql.selecting import Selection
@@ -40,6 +40,7 @@ from quartzite.stores.sql.trigger_rows import BASE_COLUMNS, KEY, PROGRESS_COLUMN
 
 __all__ = ["TriggerStatements"]
 
+_ON: Final = (SCHEDULER, *KEY)
 _WAITING: Final = StoredTriggerState.WAITING
 _ACQUIRED: Final = StoredTriggerState.ACQUIRED
 
@@ -60,7 +61,7 @@ class TriggerStatements:
         self.claimed = plan.rows("given", self.table, *KEY, "next_fire_time")
         loaded = {name: self.table.c[name].type for name in KEY}
         entry = self.fired.c.entry_id.type
-        self.loaded = plan.dialect.row_set("given", {"place": Integer(), **loaded, "entry_id": entry})
+        self.loaded = plan.own_rows("given", {"place": Integer(), **loaded, "entry_id": entry})
         self.extensions = {name: self._extension_rows(name) for name in COLUMNS}
 
     # Conditions and columns --------------------------------------------------------------------------------------
@@ -97,7 +98,7 @@ class TriggerStatements:
 
         def build() -> Executable:
             source = self._selected(selection)
-            query = select(*self.rows.columns).select_from(self.rows.joined(source)).where(self.plan.own(self.table))
+            query = select(*self.rows.columns).select_from(self.rows.joined(source)).where(*self._own(selection))
             if not lock:
                 return query
             return self.plan.dialect.for_update(query.order_by(*self.key), of=[self.table])
@@ -110,7 +111,7 @@ class TriggerStatements:
         def build() -> Executable:
             c = self.table.c
             columns = (*self.key, c.job_group, c.job_name, c.trigger_type)
-            query = select(*columns).select_from(self._selected(selection)).where(self.plan.own(self.table))
+            query = select(*columns).select_from(self._selected(selection)).where(*self._own(selection))
             if finished_only:
                 query = query.where(c.next_fire_time.is_(None))
             return self.plan.dialect.for_update(query.order_by(*self.key), of=[self.table])
@@ -122,7 +123,7 @@ class TriggerStatements:
 
         def build() -> Executable:
             columns = (*self.key, self.table.c.trigger_state, self.executes())
-            return select(*columns).select_from(self._joined(self.keys, KEY)).where(self.plan.own(self.table))
+            return select(*columns).select_from(self._joined(self.keys, KEY))
 
         return self.plan.built("triggers.states", build)
 
@@ -130,7 +131,7 @@ class TriggerStatements:
         """Return the SELECT of the keys that are there."""
 
         def build() -> Executable:
-            return select(*self.key).select_from(self._joined(self.keys, KEY)).where(self.plan.own(self.table))
+            return select(*self.key).select_from(self._joined(self.keys, KEY))
 
         return self.plan.built("triggers.existing", build)
 
@@ -156,7 +157,7 @@ class TriggerStatements:
             query = (
                 select(*self.rows.columns)
                 .select_from(self.rows.joined(self._selected(selection)))
-                .where(self.plan.own(self.table), late)
+                .where(*self._own(selection), late)
                 .order_by(*self._fire_order())
                 .limit(bindparam("most", type_=Integer()))
             )
@@ -179,10 +180,12 @@ class TriggerStatements:
         on_time = and_(c.next_fire_time >= before, c.next_fire_time <= latest)
         ignoring = and_(self.plan.tables.ignores_misfires, c.next_fire_time <= latest)
         same = and_(*(jobs.c[name] == c[name] for name in ("sched_name", *JOB_KEY)))
+        # Spelled so that no index can be used for it: the time is what is to be looked up (see OwnRows).
+        own = c.sched_name.concat("") == self.plan.scheduler_name
         chosen = (
-            select(*self.key)
+            select(c.sched_name, *self.key)
             .select_from(self.table.join(jobs, same) if filters else self.table)
-            .where(self.plan.own(self.table), self.in_state(_WAITING), or_(on_time, ignoring), *filters)
+            .where(own, self.in_state(_WAITING), or_(on_time, ignoring), *filters)
             .order_by(*self._fire_order())
             .limit(bindparam("most", type_=Integer()))
         )
@@ -190,12 +193,11 @@ class TriggerStatements:
             chosen = dialect.for_update(chosen, of=[self.table], skip_locked=True)
         # Only the few that were chosen are joined: behind an outage there may be very many that are due.
         first = chosen.subquery("chosen")
-        found = self.table.join(first, and_(*(c[name] == first.c[name] for name in KEY))).join(jobs, same)
+        found = self.table.join(first, and_(*(c[name] == first.c[name] for name in _ON))).join(jobs, same)
         executing = and_(jobs.c.is_nonconcurrent, self.job_executes())
         return (
             select(*self.rows.columns, jobs.c.job_class_name, jobs.c.is_nonconcurrent, executing)
             .select_from(self.rows.joined(found))
-            .where(self.plan.own(self.table))
             .order_by(*self._fire_order())
         )
 
@@ -204,7 +206,8 @@ class TriggerStatements:
 
         def build() -> ReturningChange:
             c, given = self.table.c, self.claimed
-            waits = (self.in_state(_WAITING), c.next_fire_time == given.c.next_fire_time)
+            # Plus nothing, so that the row is not looked for by its time, which thousands may share.
+            waits = (self.in_state(_WAITING), c.next_fire_time + 0 == given.c.next_fire_time)
             values = {"trigger_state": literal(_ACQUIRED, c.trigger_state.type)}
             return updating(self.plan, self.table, given, KEY, values, *waits, skip_locked=True)
 
@@ -231,7 +234,6 @@ class TriggerStatements:
             query = (
                 select(*self.rows.columns, *self.job_rows.columns, given.c.place, claim)
                 .select_from(self.rows.joined(source))
-                .where(self.plan.own(self.table))
                 .order_by(*self.key)
             )
             return self.plan.dialect.for_update(query, of=[self.table])
@@ -267,7 +269,7 @@ class TriggerStatements:
         table = extension_of(self.plan.tables, name)
 
         def build() -> Executable:
-            return self.plan.dialect.delete_matching(table, self.keys, KEY, self.plan.own(table))
+            return self.plan.dialect.delete_matching(table, self.keys.rows, _ON)
 
         return self.plan.built(("triggers.delete", name), build)
 
@@ -276,13 +278,12 @@ class TriggerStatements:
 
         def build() -> Executable:
             c = self.table.c
-            where = [self.plan.own(self.table)]
-            if finished_only:
-                where.append(c.next_fire_time.is_(None))
+            where = [c.next_fire_time.is_(None)] if finished_only else []
             returned = (*self.key, c.job_group, c.job_name)
             if selection.rows is None:
-                return delete(self.table).where(*where).returning(*returned)
-            change = self.plan.dialect.delete_matching(self.table, selection.rows, selection.on, *where)
+                return delete(self.table).where(self.plan.own(self.table), *where).returning(*returned)
+            on = (SCHEDULER, *selection.on)
+            change = self.plan.dialect.delete_matching(self.table, selection.rows.rows, on, *where)
             return change.returning(*returned)
 
         return self.plan.built(("triggers.delete_all", selection.on, finished_only), build)
@@ -291,7 +292,7 @@ class TriggerStatements:
         """Return the DELETE of triggers by key."""
 
         def build() -> Executable:
-            return self.plan.dialect.delete_matching(self.table, self.keys, KEY, self.plan.own(self.table))
+            return self.plan.dialect.delete_matching(self.table, self.keys.rows, _ON)
 
         return self.plan.built("triggers.delete_keys", build)
 
@@ -303,10 +304,11 @@ class TriggerStatements:
             column = self.table.c.trigger_state
             whens = [(column == old, literal(new, column.type)) for old, new in moves]
             values = {"trigger_state": case(*whens, else_=column)}
-            where = (self.plan.own(self.table), self.in_state(*(old for old, _ in moves)))
+            moved = self.in_state(*(old for old, _ in moves))
             if selection.rows is None:
-                return update(self.table).where(*where).values(values)
-            return self.plan.dialect.update_matching(self.table, selection.rows, selection.on, values, *where)
+                return update(self.table).where(self.plan.own(self.table), moved).values(values)
+            on = (SCHEDULER, *selection.on)
+            return self.plan.dialect.update_matching(self.table, selection.rows.rows, on, values, moved)
 
         return self.plan.built(("triggers.move", selection.on, moves), build)
 
@@ -318,19 +320,23 @@ class TriggerStatements:
         others = case((c.trigger_group == DEFAULT_GROUP, 0), else_=1)
         return [c.next_fire_time, c.priority.desc(), others, ordinal(c.trigger_group), ordinal(c.trigger_name)]
 
+    def _own(self, selection: Selection) -> list[ColumnElement[bool]]:
+        """Return the condition that rows are of this scheduler, which a set says itself."""
+        return [self.plan.own(self.table)] if selection.rows is None else []
+
     def _selected(self, selection: Selection) -> FromClause:
         return self.table if selection.rows is None else self._joined(selection.rows, selection.on)
 
-    def _joined(self, rows: RowSet, on: Sequence[str]) -> FromClause:
-        return self.table.join(rows.element, and_(*(self.table.c[name] == rows.c[name] for name in on)))
+    def _joined(self, rows: OwnRows, on: Sequence[str]) -> FromClause:
+        return self.table.join(rows.element, self.plan.matching(self.table, rows, on))
 
-    def _extension_rows(self, name: str) -> RowSet:
+    def _extension_rows(self, name: str) -> OwnRows:
         return self.plan.rows("given", extension_of(self.plan.tables, name), *KEY, *COLUMNS[name])
 
-    def _insert(self, table: Table, rows: RowSet) -> Executable:
-        values = {"sched_name": self.plan.scheduler_name, **{name: rows.c[name] for name in rows.columns}}
+    def _insert(self, table: Table, rows: OwnRows) -> Executable:
+        values = {name: rows.c[name] for name in (SCHEDULER, *rows.names)}
         return self.plan.dialect.insert_rows(table, rows.element, values)
 
-    def _update(self, table: Table, rows: RowSet) -> Executable:
-        values = {name: rows.c[name] for name in rows.columns if name not in KEY}
-        return self.plan.dialect.update_matching(table, rows, KEY, values, self.plan.own(table))
+    def _update(self, table: Table, rows: OwnRows) -> Executable:
+        values = {name: rows.c[name] for name in rows.names if name not in KEY}
+        return self.plan.dialect.update_matching(table, rows.rows, _ON, values)

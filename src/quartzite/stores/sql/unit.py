@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import CursorResult, Executable
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from quartzite.sql.row_set import RowSet
 from quartzite.sql.transactions import Transaction
+from quartzite.stores.sql.own_rows import OwnRows
 
-__all__ = ["MOST_ROWS", "SqlUnit"]
+__all__ = ["SqlUnit"]
 
 Rows: TypeAlias = CursorResult[*tuple[Any, ...]]
 """What a statement yields: rows of whatever was selected."""
-MOST_ROWS: Final = 5000
-"""Rows that travel with one statement: larger sets are cut, so that no parameter grows without limit."""
 
 
 class SqlUnit:
@@ -53,25 +51,27 @@ class SqlUnit:
     async def fetch(
         self,
         statement: Executable,
-        rows: RowSet,
+        rows: OwnRows,
         values: Sequence[Sequence[Any]],
         parameters: Mapping[str, Any] | None = None,
     ) -> list[Any]:
         """Return the rows that a statement yields for the rows of a set."""
         found: list[Any] = []
-        for piece in rows.batches(values, MOST_ROWS):
-            found += await self.execute(statement, {**(parameters or {}), **rows.parameters(piece)})
+        for piece in rows.parameters(values):
+            found += await self.execute(statement, piece if parameters is None else {**parameters, **piece})
         return found
 
     async def change(
         self,
         statement: Executable,
-        rows: RowSet,
+        rows: OwnRows,
         values: Sequence[Sequence[Any]],
         parameters: Mapping[str, Any] | None = None,
     ) -> int:
         """Return how many rows a statement changed for the rows of a set."""
         changed = 0
-        for piece in rows.batches(values, MOST_ROWS):
-            changed += (await self.execute(statement, {**(parameters or {}), **rows.parameters(piece)})).rowcount
+        for piece in rows.parameters(values):
+            changed += (
+                await self.execute(statement, piece if parameters is None else {**parameters, **piece})
+            ).rowcount
         return changed

@@ -16,7 +16,7 @@ from quartzite.execution import TriggerFiredResult
 from quartzite.locks.local import FairLock
 from quartzite.model.identity import SchedulerLock
 from quartzite.settings import SqlStoreSettings
-from quartzite.sql.errors import failure_of, persistence_error
+from quartzite.sql.errors import Failure, failure_of, persistence_error
 from quartzite.sql.transactions import Transaction
 from quartzite.stores.signals import Signals
 from quartzite.stores.sql.database import Database
@@ -32,8 +32,8 @@ T = TypeVar("T")
 
 _logger: Final = logging.getLogger("quartzite.stores")
 _FIRE_CYCLE: Final = frozenset({Work.ACQUIRE, Work.FIRE, Work.RELEASE, Work.COMPLETE})
-_MOST_CONFLICTS: Final = 3
-"""How often an operation looks again after somebody else was faster to add or delete the same."""
+_MOST_CONFLICTS: Final = 20
+"""How often an operation is done again at once because somebody else was faster, or took the same locks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,8 @@ class UnitsOfWork:
         self._semaphore = semaphore
         self._locks = locks
         self._writers = writers
+        # Where candidates can not be locked as they are read, acquisitions of one process would want the same ones.
+        self._acquirers = None if database.dialect.for_update_of else FairLock()
         self._is_closed = is_closed
 
     async def run(self, work: Work, body: Body[T]) -> Done[T]:
@@ -123,11 +125,19 @@ class UnitsOfWork:
                     raise persistence_error(f"to {work.value}", conflict) from conflict
                 continue  # somebody else was faster: what is there now decides
             except (SQLAlchemyError, OSError) as raised:
+                if self._is_deadlock(raised) and conflicts < _MOST_CONFLICTS:
+                    conflicts += 1
+                    continue  # the others have gone on already: there is nothing to wait for
                 error = raised
             else:
                 return supposed or done
             failures += 1
             await self._wait_after(work, error, failures)
+
+    def _is_deadlock(self, error: Exception) -> bool:
+        """Tell whether the database took the work back to let others go on, and the connection is all right."""
+        failure = failure_of(error)
+        return not isinstance(error, OSError) and not failure.disconnected and _is_rollback(failure)
 
     async def _wait_after(self, work: Work, error: Exception, failures: int) -> None:
         """Wait before the next attempt, or raise when there shall be none."""
@@ -140,13 +150,19 @@ class UnitsOfWork:
     # One attempt ------------------------------------------------------------------------------------------------
 
     async def _attempt(self, work: Work, body: Body[T]) -> Done[T]:
-        if work is Work.READ or self._writers is None:
+        turn = self._turn_of(work)
+        if turn is None:
             return await self._locked(work, body)
-        await self._writers.take()
+        await turn.take()
         try:
             return await self._locked(work, body)
         finally:
-            self._writers.give_up()
+            turn.give_up()
+
+    def _turn_of(self, work: Work) -> FairLock | None:
+        if work is Work.READ:
+            return None
+        return self._acquirers if self._writers is None and work is Work.ACQUIRE else self._writers
 
     async def _locked(self, work: Work, body: Body[T]) -> Done[T]:
         requestor = uuid4()
@@ -221,6 +237,11 @@ class UnitsOfWork:
                     ) from error
                 _logger.warning("it is not known yet what was committed: %s", error)
                 await self._clock.sleep(self._settings.transient_retry_interval.total_seconds())
+
+
+def _is_rollback(failure: Failure) -> bool:
+    """Tell whether a failure is a deadlock or a conflict (SQLSTATE class 40; numbers 1020 and 1213 of MySQL)."""
+    return (failure.sqlstate or "")[:2] == "40" or failure.code in {1020, 1213}
 
 
 def locks_of(*, fire_cycle: bool, insert: bool) -> Mapping[Work, bool]:
