@@ -77,6 +77,15 @@ class CompletionContract(StoreContract):
 
     # Deleting what is finished --------------------------------------------------------------------------------
 
+    async def test_a_reservation_that_is_completed_is_not_lost(self, driver: StoreDriver) -> None:
+        """The completion of a firing that never started, as after a confusion, leaves its trigger free to fire."""
+        await driver.add_trigger()
+        acquired = await driver.acquire_one()
+        job = await driver.stored_job(JobKey("job"))
+        await driver.store.triggered_job_complete(acquired, job, _I.NO_INSTRUCTION)
+        assert await driver.firings() == []
+        assert (await driver.fire_one()).scheduled_fire_time == at(0)
+
     @pytest.mark.parametrize("durable", [True, False])
     async def test_a_finished_one_shot_is_deleted(self, driver: StoreDriver, durable: bool) -> None:
         """After its only run, failed or not, a one-shot leaves no trigger, no firing, and no job but a durable one."""

@@ -13,6 +13,8 @@ from quartzite.testing.contracts.job_store.base import StoreContract
 from quartzite.testing.contracts.job_store.content import a_trigger, at, keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.triggers.base import Trigger
+from quartzite.triggers.cron import cron
+from quartzite.triggers.misfire import MisfireInstruction
 from quartzite.triggers.simple import every
 
 __all__ = ["ExclusiveContract"]
@@ -43,6 +45,17 @@ class ExclusiveContract(StoreContract):
             job = await driver.add_job(name, concurrent_execution_disallowed=True)
             await driver.add_triggers(f"{name} a", f"{name} b", job=job)
         assert [key.name for key in keys_of(await driver.acquire())] == ["one a", "two a"]
+
+    async def test_siblings_of_a_running_job_take_up_no_place(self, driver: StoreDriver) -> None:
+        """A trigger that must wait for the end of a run does not keep triggers of other jobs waiting."""
+        job = await driver.add_job(concurrent_execution_disallowed=True)
+        names = [f"{number:02}" for number in range(12)]
+        await driver.add_triggers(*names, job=job, priority=9)
+        reserved = [(await driver.acquire(1))[0] for _ in names]
+        await driver.fire(reserved[0])
+        await driver.store.release_acquired_triggers(reserved[1:])
+        other = await driver.add_trigger("other", job="another")
+        assert keys_of(await driver.acquire(1)) == [other.key]
 
     async def test_a_run_blocks_the_siblings(self, driver: StoreDriver) -> None:
         """While the job runs its other triggers are BLOCKED and not reserved; the one that runs is EXECUTING."""
@@ -220,5 +233,19 @@ class ExclusiveContract(StoreContract):
         bundle = await driver.fire_one()
         driver.advance(driver.too_late.total_seconds() + 3)
         await driver.complete(bundle)
+        assert driver.signaler.misfires == [(trigger.key, at(3))]
         await self.handle_misfires(driver)
         assert driver.signaler.misfires == [(trigger.key, at(3))]
+
+    async def test_a_sibling_that_has_nothing_left_after_the_run_is_deleted(self, driver: StoreDriver) -> None:
+        """A freed sibling whose misfire leaves it no time is over: that is told, and it is deleted at once."""
+        job = await driver.add_job(concurrent_execution_disallowed=True)
+        await driver.add_trigger("own", job=job, priority=9)
+        nothing = cron("0/2 * * * * ?").with_misfire_instruction(MisfireInstruction.DO_NOTHING)
+        sibling = await driver.add_trigger("sibling", job=job, schedule=nothing, end_time=at(3))
+        (bundle,) = await driver.fire_due(1)
+        driver.advance(driver.too_late.total_seconds() + 3)
+        await driver.complete(bundle)
+        assert driver.signaler.misfires == [(sibling.key, at(0))]
+        assert keys_of(driver.signaler.finalized) == [sibling.key]
+        assert await driver.state(sibling) is TriggerState.NONE

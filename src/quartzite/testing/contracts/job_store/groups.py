@@ -223,6 +223,19 @@ class GroupsContract(StoreContract):
         assert await paused_groups(driver) == ["b"]
         assert [trigger.key.group for trigger in await driver.acquire()] == ["a"]
 
+    async def test_resuming_one_group_leaves_the_mark_of_pausing_all(self, driver: StoreDriver) -> None:
+        """After all was paused and one group resumed, a group that appears then is paused all the same."""
+        await driver.add_trigger("t", group="a")
+        await driver.store.pause_all()
+        await driver.store.resume_triggers(triggers_in("a"))
+        assert await driver.state(await driver.add_trigger("t", group="new")) is TriggerState.PAUSED
+
+    async def test_resuming_every_group_takes_the_mark_of_pausing_all_away(self, driver: StoreDriver) -> None:
+        """Resuming by the matcher of every group also ends the pause of groups that are yet to appear."""
+        await driver.store.pause_all()
+        await driver.store.resume_triggers(GroupMatcher.any_group())
+        assert await driver.state(await driver.add_trigger("t", group="new")) is TriggerState.NORMAL
+
     async def test_the_groups_tell_whether_they_are_paused(self, driver: StoreDriver) -> None:
         """A listed group says whether it is paused; a pause of its only trigger does not make it so."""
         await driver.add_trigger("t", group="a")

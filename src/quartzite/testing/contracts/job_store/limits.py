@@ -54,6 +54,12 @@ class LimitsContract(StoreContract):
         acquired = keys_of(await driver.acquire(2, limits={"full": limit}))
         assert [key.name for key in acquired] == ["0-full", "30-None"][1 - limit :] + ["31-free"] * (1 - limit)
 
+    async def test_forbidden_groups_take_up_no_place(self, driver: StoreDriver) -> None:
+        """However many groups ``*`` forbids, the triggers of others get the places."""
+        await _add(driver, *(f"g{number}" for number in range(30)), "open", None)
+        acquired = keys_of(await driver.acquire(2, limits={"*": 0, "open": 5}))
+        assert [key.name for key in acquired] == ["30-open", "31-None"]
+
     async def test_what_a_limit_left_is_available_the_next_time(self, driver: StoreDriver) -> None:
         """A trigger that found no slot stays waiting, and each acquisition has a ledger of its own."""
         await _add(driver, "a", "a", "a")
