@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-from sqlalchemy import BindParameter, CursorResult, Executable, Table, bindparam, insert
+from sqlalchemy import BindParameter, CursorResult, Executable, Insert, Table, bindparam
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.compiler import compiles
 
 from quartzite.errors import LockError
 from quartzite.locks.ownership import OwningSemaphore
@@ -28,9 +29,23 @@ SCHEDULER: Final[BindParameter[str]] = bindparam("scheduler_name")
 LOCK: Final[BindParameter[str]] = bindparam("lock")
 
 
+class _InsertLock(Insert):
+    """An INSERT that MariaDB and MySQL execute differently."""
+
+    inherit_cache = True
+
+
+@compiles(_InsertLock, "mysql", "mariadb")
+def _insert_or_lock(statement: _InsertLock, compiler: Any, **options: Any) -> str:
+    # An INSERT that fails there because the row exists keeps a shared lock on it. Several nodes that start at once
+    # would all have one, and none could ever have more: a deadlock of everybody. This way the row is locked instead.
+    column = compiler.preparer.format_column(statement.table.c["lock_name"])
+    return f"{compiler.visit_insert(statement, **options)} ON DUPLICATE KEY UPDATE {column} = {column}"
+
+
 def insert_lock(locks: Table) -> Executable:
-    """Return the INSERT of a lock's row."""
-    return insert(locks).values(sched_name=SCHEDULER, lock_name=LOCK)
+    """Return the INSERT of a lock's row; on MariaDB and MySQL one that locks a row which is there already."""
+    return _InsertLock(locks).values(sched_name=SCHEDULER, lock_name=LOCK)
 
 
 class DbSemaphore(OwningSemaphore):

@@ -120,11 +120,13 @@ class RedisSemaphore(OwningSemaphore):
 
     async def _wait_for_release(self, lease: RedisLease, key: str) -> None:
         interval = self._options.lock_retry_interval.total_seconds()
-        async with self._server.releases(key) as released:
-            while not await self._try_to_take(lease):
-                # Whoever dies wakes nobody, so the lock is also asked for again after a while.
-                await self.context.clock.wait(released, interval)
-                released.clear()
+        while True:
+            released = self._server.releases(key)
+            released.clear()  # before asking, so that a release just after the answer is heard
+            if await self._try_to_take(lease):
+                return
+            # Whoever dies wakes nobody, so the lock is also asked for again after a while.
+            await self.context.clock.wait(released, interval)
 
     async def _try_to_take(self, lease: RedisLease) -> bool:
         with self.context.clock.busy("taking a lock"):

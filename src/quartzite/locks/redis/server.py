@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 
 from quartzite.errors import LockError, SchedulerConfigError
 from quartzite.locks.redis.address import RedisAddress
+from quartzite.locks.redis.releases import Releases
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
-    from redis.asyncio.client import PubSub
 
 __all__ = ["LockServer"]
 
@@ -78,32 +78,18 @@ class LockServer:
         """
         return bool(await self._ask(self._connection().release(keys=[key], args=[token])))
 
-    @asynccontextmanager
-    async def releases(self, key: str) -> AsyncIterator[asyncio.Event]:
-        """Listen, within a block, for the release of a lock: the event is set each time.
+    def releases(self, key: str) -> asyncio.Event:
+        """Return the event that is set when a lock is given back; to be asked for again before each wait.
 
-        When the connection is lost, the event is not set any more.
-
-        Raises:
-            LockError: the server did not answer.
+        It may be set without a release, and a release may go by unheard when the connection is lost.
         """
-        heard = asyncio.Event()
-        listener = self._connection().client.pubsub()
-        try:
-            await self._ask(listener.subscribe(key))
-            listening = asyncio.ensure_future(_listen(listener, heard))
-            try:
-                yield heard
-            finally:
-                listening.cancel()
-                await asyncio.gather(listening, return_exceptions=True)
-        finally:
-            await asyncio.shield(asyncio.ensure_future(_close(listener)))
+        return self._connection().releases.of(key)
 
     async def close(self) -> None:
         """Close the client of the running event loop; those of others end with their loops."""
         connection = self._connections.pop(asyncio.get_running_loop(), None)
         if connection is not None:
+            await connection.releases.close()
             with suppress(*_errors()):
                 await connection.client.aclose()
 
@@ -112,8 +98,12 @@ class LockServer:
         found = self._connections.get(loop)
         if found is None:
             client = _client(self._address, self._timeout)
-            found = _Connection(client, client.register_script(_RENEW), client.register_script(_RELEASE))
-            self._connections[loop] = found
+            found = self._connections[loop] = _Connection(
+                client=client,
+                renew=client.register_script(_RENEW),
+                release=client.register_script(_RELEASE),
+                releases=Releases(client, _errors()),
+            )
         return found
 
     async def _ask(self, answer: Awaitable[T]) -> T:
@@ -124,25 +114,14 @@ class LockServer:
             raise LockError(f"Redis at {self._address.shown} did not answer: {reason}") from error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection:
-    """A client, and the scripts that it knows."""
+    """A client, the scripts that it knows, and what it hears."""
 
     client: Redis
     renew: Any
     release: Any
-
-
-async def _listen(listener: PubSub, heard: asyncio.Event) -> None:
-    with suppress(*_errors()):
-        while True:
-            if await listener.get_message(ignore_subscribe_messages=True, timeout=None):
-                heard.set()
-
-
-async def _close(listener: PubSub) -> None:
-    with suppress(*_errors()):
-        await listener.aclose()  # type: ignore[no-untyped-call]
+    releases: Releases
 
 
 def _errors() -> tuple[type[Exception], ...]:
