@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 from quartzite.calendars.base import Calendar
 from quartzite.errors import JobExecutionError
-from quartzite.execution import JobCompletion, JobContext, TriggerFiredBundle, TriggerFiredResult
+from quartzite.execution import (
+    JobCompletion,
+    JobContext,
+    SkippedFiring,
+    TriggerFiredBundle,
+    TriggerFiredResult,
+)
 from quartzite.model.acquisition import TriggerAcquisitionRequest
 from quartzite.model.cluster import ClusterNode
 from quartzite.model.identity import SchedulerIdentity, SchedulerLock, SemaphoreContext
@@ -48,7 +54,12 @@ if TYPE_CHECKING:
     from quartzite.engine.scheduler import Scheduler
 
 __all__ = [
+    "Beat",
+    "BeatWork",
     "Clock",
+    "FiringGate",
+    "FiringPass",
+    "Heartbeat",
     "InstanceIdGenerator",
     "Job",
     "JobFactory",
@@ -69,6 +80,8 @@ T = TypeVar("T")
 MIN_ACQUIRE_RETRY_DELAY: Final = timedelta(milliseconds=20)
 MAX_ACQUIRE_RETRY_DELAY: Final = timedelta(minutes=10)
 _IDLE: Final[AbstractContextManager[None]] = nullcontext()
+BeatWork: TypeAlias = "Callable[[], Awaitable[timedelta | None]]"
+"""What a heartbeat calls: it may return how long to wait until the next call."""
 
 
 class Job(ABC):
@@ -96,6 +109,11 @@ class Clock(ABC):
     * ``busy(what)`` marks work in progress, so that a fake clock does not advance under it. ``sleep`` and ``wait``
       inside it, of its own task or of one that it started, take the mark off until they return.
     """
+
+    @property
+    def moves_by_itself(self) -> bool:
+        """Whether time passes without anybody's doing; False for a clock that a test moves."""
+        return True
 
     @abstractmethod
     def now(self) -> datetime:
@@ -129,6 +147,99 @@ class Clock(ABC):
                 task.cancel()
             await asyncio.gather(setter, sleeper, return_exceptions=True)
         return event.is_set()
+
+
+class Beat(ABC):
+    """Work that a heartbeat does, until it is cancelled."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Begin no further call, and do not wait for one that is under way; from any thread, as often as one likes."""
+
+
+class Heartbeat(ABC):
+    """Work that goes on however busy jobs and the event loop are (decision 18), such as the renewal of leases.
+
+    * It has a daemon thread with an event loop of its own, made at first use. Under a clock that a test moves it works
+      inline instead, on the event loop that asks first.
+    * Calls of one beat never overlap. An error is logged and does not end the beat.
+    * What its work uses (an engine, a client) must belong to its event loop: make it in the first call of the work,
+      and have :meth:`at_end` close it.
+    * Code that keeps the interpreter lock for long starves it too; so does a process that is stopped.
+    """
+
+    @abstractmethod
+    def every(self, period: timedelta, work: BeatWork, *, name: str) -> Beat:
+        """Call ``work`` after every period, the first time when one has passed; from any thread.
+
+        Periods are counted from one due time to the next; those that passed during a late call are left out. A
+        duration that ``work`` returns is waited for instead of the period, this once.
+
+        Raises:
+            InvalidValueError: the period is not above 0.
+            SchedulerError: the heartbeat was closed.
+        """
+
+    @abstractmethod
+    def schedule(self, delay: timedelta, work: BeatWork, *, name: str) -> Beat:
+        """Call ``work`` once, after a delay; again after each duration that it returns. From any thread.
+
+        Raises:
+            SchedulerError: the heartbeat was closed.
+        """
+
+    @abstractmethod
+    async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Call ``work`` on the event loop of the heartbeat and return its result.
+
+        Raises:
+            SchedulerError: the heartbeat was closed.
+        """
+
+    @abstractmethod
+    def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Have something called on the event loop of the heartbeat when it is closed, the last one given first."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End every beat, call what :meth:`at_end` was given, and end the thread; once more does nothing."""
+
+
+class FiringPass(ABC):
+    """Says that a firing may run on this node, for as long as it is not left or lost."""
+
+    def when_lost(self, tell: Callable[[str], None]) -> None:  # noqa: B027
+        """Have ``tell`` called with the reason when the pass is lost, at once when it is already; from any thread."""
+
+    @abstractmethod
+    async def leave(self) -> None:
+        """Give the pass back: the firing has ended."""
+
+
+class FiringGate(ABC):
+    """Decides for each firing whether it runs on this node (decision 13).
+
+    * ``enter`` is asked once for each firing, inside the task of its run and before its job is built, so that context
+      variables which it sets reach the job.
+    * Each pass is left once, after the job was closed.
+    * A firing that is refused is completed in the store like one that ran; scheduler listeners hear of it.
+    * When ``enter`` raises, the firing does not run here; scheduler listeners hear of the error.
+    """
+
+    def first_fire(self, trigger: Trigger, calendar: Calendar | None, now: datetime) -> Trigger:
+        """Return a trigger as it is stored when it is scheduled at ``now``, with its first fire time or none."""
+        return trigger.compute_first_fire_time(calendar, now)
+
+    @abstractmethod
+    async def enter(self, bundle: TriggerFiredBundle) -> FiringPass | SkippedFiring:
+        """Return a pass, or what is known about who has the firing instead.
+
+        Raises:
+            Exception: it can not be known.
+        """
+
+    async def close(self) -> None:  # noqa: B027
+        """Free everything; the scheduler has shut down."""
 
 
 class Serializer(ABC):
@@ -454,6 +565,9 @@ class SchedulerListener(ABC):  # noqa: B024
 
     async def triggers_in_error(self, job_key: JobKey) -> None:  # noqa: B027
         """All triggers of a job were put into ERROR; the cause comes through ``scheduler_error``."""
+
+    async def firing_skipped(self, skipped: SkippedFiring) -> None:  # noqa: B027
+        """A firing does not run here, because another node has it."""
 
     async def scheduler_in_standby_mode(self) -> None:  # noqa: B027
         """The scheduler went into standby."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from quartzite.calendars.base import Calendar
 from quartzite.model.job import JobDetail
 from quartzite.model.job_data import JobData, MutableJobData
-from quartzite.model.keys import RECOVERY_GROUP, TriggerKey
+from quartzite.model.keys import RECOVERY_GROUP, JobKey, TriggerKey
 from quartzite.model.states import SchedulerInstruction
 from quartzite.triggers.base import Trigger
 
@@ -25,6 +25,7 @@ __all__ = [
     "CancellationToken",
     "JobCompletion",
     "JobContext",
+    "SkippedFiring",
     "TriggerFiredBundle",
     "TriggerFiredResult",
 ]
@@ -144,6 +145,28 @@ class TriggerFiredResult:
 
 
 TriggerFiredResult.NOT_FIRED = TriggerFiredResult()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedFiring:
+    """A firing that this node leaves to another one. Times are aware UTC.
+
+    Attributes:
+        job_key: The job that does not run.
+        trigger_key: The trigger that fired.
+        scheduled_fire_time: The tick.
+        holder: The node that claimed the tick or a later one, or still runs an earlier one of a job that must not
+            overlap; None when its record is gone.
+        claimed_tick: The latest tick that was claimed, and by the holder; None when there is none.
+        held_until: Until when the holder has it at most, None when it is not known.
+    """
+
+    job_key: JobKey
+    trigger_key: TriggerKey
+    scheduled_fire_time: datetime
+    holder: str | None
+    claimed_tick: datetime | None = None
+    held_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from quartzite.abc import (
     Clock,
+    FiringGate,
+    Heartbeat,
     InstanceIdGenerator,
     JobFactory,
     JobStore,
@@ -29,6 +31,8 @@ __all__ = ["narrower_part", "part_of"]
 
 _PARTS: Final[Mapping[type, str]] = {
     Clock: "clock",
+    FiringGate: "firing_gate",
+    Heartbeat: "heartbeat",
     InstanceIdGenerator: "instance_id_generator",
     JobFactory: "job_factory",
     JobStore: "job_store",

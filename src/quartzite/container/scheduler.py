@@ -9,6 +9,8 @@ from dependency_injector import containers, providers
 
 from quartzite.abc import (
     Clock,
+    FiringGate,
+    Heartbeat,
     InstanceIdGenerator,
     JobFactory,
     JobStore,
@@ -23,6 +25,7 @@ from quartzite.container.application import ApplicationProviders
 from quartzite.container.content import Content, NoContent
 from quartzite.container.layers import Layer, layered
 from quartzite.container.own import Own
+from quartzite.engine.heartbeat import SchedulerHeartbeat
 from quartzite.engine.instance_id import HostInstanceIdGenerator
 from quartzite.engine.listeners import ListenerManager
 from quartzite.engine.scheduler import Scheduler
@@ -88,6 +91,8 @@ class SchedulerContainer(containers.DeclarativeContainer):
         job_factory: Builds the job of each firing.
         worker_pool: Runs firings, some at a time.
         instance_id_generator: Makes the id of a node.
+        heartbeat: What goes on however busy jobs and the event loop are.
+        firing_gate: Decides which firings run on this node; None lets all run.
         listener_manager: The listeners.
         scheduler: The scheduler itself.
         content: Jobs, triggers, calendars, listeners and plugins.
@@ -119,6 +124,8 @@ class SchedulerContainer(containers.DeclarativeContainer):
     instance_id_generator: providers.Provider[InstanceIdGenerator] = providers.ThreadSafeSingleton(
         HostInstanceIdGenerator
     )
+    heartbeat: providers.Provider[Heartbeat] = providers.ThreadSafeSingleton(SchedulerHeartbeat, clock=clock, name=name)
+    firing_gate: providers.Provider[FiringGate | None] = providers.Object(None)
     listener_manager: providers.Provider[ListenerManager] = providers.ThreadSafeSingleton(ListenerManager)
     scheduler: providers.Provider[Scheduler] = providers.ThreadSafeSingleton(create, Scheduler, parts)
     content: providers.Provider[Content] = providers.Dependency(

@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Concatenate, ParamSpec
 from zoneinfo import ZoneInfo
 
-from quartzite.abc import Clock, JobStore, SchedulerListener, TypeLoader
+from quartzite.abc import Clock, FiringGate, JobStore, SchedulerListener, TypeLoader
+from quartzite.calendars.base import Calendar
 from quartzite.engine.lifecycle import Lifecycle
 from quartzite.engine.notifying import Notifier
 from quartzite.engine.signals import SchedulingSignal
+from quartzite.triggers.base import Trigger
 
 __all__ = ["SchedulerCore"]
 
@@ -26,7 +28,7 @@ class SchedulerCore:
         type_loader: Where live job classes and functions are registered.
     """
 
-    __slots__ = ("_lifecycle", "_notifier", "_signal", "_store", "clock", "time_zone", "type_loader")
+    __slots__ = ("_gate", "_lifecycle", "_notifier", "_signal", "_store", "clock", "time_zone", "type_loader")
 
     def __init__(
         self,
@@ -38,8 +40,10 @@ class SchedulerCore:
         notifier: Notifier,
         signal: SchedulingSignal,
         lifecycle: Lifecycle,
+        gate: FiringGate | None = None,
     ) -> None:
         self._store = store
+        self._gate = gate
         self._notifier = notifier
         self._signal = signal
         self._lifecycle = lifecycle
@@ -56,6 +60,13 @@ class SchedulerCore:
         """
         self._lifecycle.check_open()
         return self._store
+
+    def first_fire(self, trigger: Trigger, calendar: Calendar | None) -> Trigger:
+        """Return a trigger as it is stored when it is scheduled now, with its first fire time or none."""
+        now = self.clock.now()
+        if self._gate is None:
+            return trigger.compute_first_fire_time(calendar, now)
+        return self._gate.first_fire(trigger, calendar, now)
 
     def changed(self, candidate: datetime | None = None) -> None:
         """Wake the loop: something may fire at ``candidate``, or at a time not known."""

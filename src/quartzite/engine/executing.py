@@ -20,7 +20,7 @@ class ExecutingJobs:
       limits which are set later are right at once (spec 04 section 4.2).
     """
 
-    __slots__ = ("_by_context", "_groups", "_stopping", "started")
+    __slots__ = ("_by_context", "_groups", "_stopping", "skipped", "started")
 
     def __init__(self) -> None:
         # A context maps to the task that an interruption cancels, or None when the token is all it gets.
@@ -29,6 +29,8 @@ class ExecutingJobs:
         self._stopping: str | None = None
         self.started = 0
         """How many times a job was started, refires included."""
+        self.skipped = 0
+        """How many firings were left to another node."""
 
     # Execution groups -----------------------------------------------------------------------------------------
 
@@ -78,11 +80,10 @@ class ExecutingJobs:
         """Tell every execution of a job to stop; tell whether there was one."""
         return self._interrupt([context for context in self._by_context if context.job.key == key])
 
-    def interrupt_fire_instance(self, fire_instance_id: str) -> bool:
+    def interrupt_fire_instance(self, fire_instance_id: str, reason: str = "interrupted") -> bool:
         """Tell one execution to stop; tell whether it was there."""
-        return self._interrupt(
-            [context for context in self._by_context if context.fire_instance_id == fire_instance_id]
-        )
+        found = [context for context in self._by_context if context.fire_instance_id == fire_instance_id]
+        return self._interrupt(found, reason)
 
     def interrupt_all(self, reason: str) -> None:
         """Tell every execution to stop, and each that begins later."""

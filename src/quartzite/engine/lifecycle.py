@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from quartzite.abc import Clock, JobStore, Plugin, SchedulerListener, WorkerPool
+from quartzite.abc import Clock, FiringGate, Heartbeat, JobStore, Plugin, SchedulerListener, WorkerPool
 from quartzite.engine.backoff import Backoff
 from quartzite.engine.completing import GroupCommit
 from quartzite.engine.executing import ExecutingJobs
@@ -61,8 +61,12 @@ class Lifecycle:
         backoff: Backoff,
         executing: ExecutingJobs,
         notifier: Notifier,
+        gate: FiringGate | None = None,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         self._scheduler = scheduler
+        self._gate = gate
+        self._heartbeat = heartbeat
         self._identity = identity
         self._settings = settings
         self._store = store
@@ -119,7 +123,9 @@ class Lifecycle:
         """Get everything ready; what was ready is shut down again when something fails."""
         if self._phase is not _Phase.CREATED:
             raise SchedulerError(f"scheduler {self._identity.scheduler_name!r} is {self._phase.value} already")
-        undo: list[Callable[[], Awaitable[Any]]] = []
+        undo: list[Callable[[], Awaitable[Any]]] = [
+            part.close for part in (self._heartbeat, self._gate) if part is not None
+        ]
         try:
             undo.append(self._workers.shutdown)
             await self._workers.initialize()
@@ -279,6 +285,10 @@ class Lifecycle:
         for plugin in self._plugins:
             await self._bounded(plugin.shutdown)
         await self._bounded(self._store.shutdown)
+        if self._gate is not None:
+            await self._bounded(self._gate.close)
+        if self._heartbeat is not None:  # last: whatever still runs above needs it
+            await self._bounded(self._heartbeat.close)
         await self._notifier.tell(SchedulerListener.scheduler_shutdown)
         return self._report
 

@@ -17,6 +17,7 @@ class SchedulerMetadata:
     Attributes:
         running_since: When it was started first, aware UTC, or None.
         jobs_executed: How many times a job was started, refires included.
+        firings_skipped: How many firings were left to another node.
         is_remote: Whether it runs in another process.
     """
 
@@ -29,6 +30,7 @@ class SchedulerMetadata:
     shutdown: bool
     running_since: datetime | None
     jobs_executed: int
+    firings_skipped: int
     job_store_type: str
     job_store_supports_persistence: bool
     job_store_clustered: bool

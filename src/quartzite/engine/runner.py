@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from quartzite.abc import Clock, JobFactory, JobScope, SchedulerListener, WorkerPool
+from quartzite.abc import (
+    Clock,
+    FiringGate,
+    FiringPass,
+    JobFactory,
+    JobScope,
+    SchedulerListener,
+    WorkerPool,
+)
 from quartzite.engine.completing import GroupCommit
 from quartzite.engine.executing import ExecutingJobs
 from quartzite.engine.listeners import ListenerManager
 from quartzite.engine.notifying import Notifier
 from quartzite.engine.own_task import own_task
 from quartzite.errors import JobExecutionError, JobExecutionProcessError, JobInstantiationError, SchedulerError
-from quartzite.execution import JobCompletion, JobContext, TriggerFiredBundle
+from quartzite.execution import JobCompletion, JobContext, SkippedFiring, TriggerFiredBundle
 from quartzite.model.states import SchedulerInstruction
 
 if TYPE_CHECKING:
@@ -57,8 +66,10 @@ class JobRunner:
         notifier: Notifier,
         executing: ExecutingJobs,
         completions: GroupCommit,
+        gate: FiringGate | None = None,
     ) -> None:
         self._scheduler = scheduler
+        self._gate = gate
         self._clock = clock
         self._job_factory = job_factory
         self._workers = worker_pool
@@ -71,9 +82,10 @@ class JobRunner:
         """Run a firing, in a task of its own. It was counted as dispatched before."""
         own_task.set((self._executing, asyncio.current_task()))
         try:
-            scope = await self._create(bundle)
-            if scope is not None:
-                await self._run(bundle, scope)
+            if self._gate is None:
+                await self._build_and_run(bundle, None)
+            else:
+                await self._run_with_pass(bundle, self._gate)
         finally:
             self._executing.ended(bundle.trigger.execution_group)
             # Else the task would hold its context and the context its task: garbage that only a collection frees.
@@ -89,9 +101,16 @@ class JobRunner:
     async def _complete_unrun(self, bundle: TriggerFiredBundle, instruction: SchedulerInstruction) -> None:
         await self._completions.complete(JobCompletion(bundle.trigger, bundle.job, instruction), bundle.job)
 
-    async def _run(self, bundle: TriggerFiredBundle, scope: JobScope) -> None:
+    async def _build_and_run(self, bundle: TriggerFiredBundle, admitted: FiringPass | None) -> None:
+        scope = await self._create(bundle)
+        if scope is not None:
+            await self._run(bundle, scope, admitted)
+
+    async def _run(self, bundle: TriggerFiredBundle, scope: JobScope, admitted: FiringPass | None) -> None:
         context = JobContext(bundle, self._scheduler)
         context.job_instance = scope.job
+        if admitted is not None:
+            admitted.when_lost(self._teller(context))
         error: BaseException | None = None
         completing = False
         try:
@@ -154,6 +173,79 @@ class JobRunner:
             await self._report(f"The data that job {stored.key} left can not be read, and is lost.", context, cause)
         # Not busy: the commit says so itself, and may have to wait for the store.
         await self._completions.complete(JobCompletion(context.trigger, job, instruction), stored)
+
+    # The gate -------------------------------------------------------------------------------------------------
+
+    async def _run_with_pass(self, bundle: TriggerFiredBundle, gate: FiringGate) -> None:
+        admitted = await self._admitted(bundle, gate)
+        if admitted is None:
+            return
+        try:
+            await self._build_and_run(bundle, admitted)
+        finally:
+            await self._leave(bundle, admitted)
+
+    async def _admitted(self, bundle: TriggerFiredBundle, gate: FiringGate) -> FiringPass | None:
+        """Return the pass of a firing. None when it does not run here, which is told and completes the firing."""
+        try:
+            with self._clock.busy(bundle.job.key):
+                answer = await gate.enter(bundle)
+        except Exception as cause:  # noqa: BLE001 - whatever it is, this firing alone does not run
+            await self._not_admitted(bundle, cause)
+            return None
+        except BaseException:  # cancelled
+            await self._complete_unrun(bundle, SchedulerInstruction.NO_INSTRUCTION)
+            raise
+        if isinstance(answer, SkippedFiring):
+            await self._skipped(bundle, answer)
+            return None
+        return answer
+
+    async def _not_admitted(self, bundle: TriggerFiredBundle, cause: Exception) -> None:
+        message = (
+            f"Job {bundle.job.key} (trigger {bundle.trigger.key}) does not run: whether another node has the firing "
+            f"of {bundle.scheduled_fire_time.isoformat()} can not be known."
+        )
+        failure = JobExecutionProcessError(
+            f"{message} {type(cause).__name__}: {cause}", job=bundle.job, trigger_key=bundle.trigger.key
+        )
+        failure.__cause__ = cause
+        try:
+            await self._notifier.error(message, failure)
+        finally:
+            await self._complete_unrun(bundle, _without_a_run(bundle))
+
+    async def _skipped(self, bundle: TriggerFiredBundle, skipped: SkippedFiring) -> None:
+        self._executing.skipped += 1
+        logger.debug(
+            "A firing was left to another node.",
+            extra={"trigger": str(skipped.trigger_key), "holder": skipped.holder},
+        )
+        try:
+            await self._notifier.tell(SchedulerListener.firing_skipped, skipped)
+        finally:
+            await self._complete_unrun(bundle, _without_a_run(bundle))
+        if bundle.next_fire_time is None:
+            await self._notifier.tell(SchedulerListener.trigger_finalized, bundle.trigger)
+
+    async def _leave(self, bundle: TriggerFiredBundle, admitted: FiringPass) -> None:
+        try:
+            with self._clock.busy(bundle.job.key):
+                await admitted.leave()
+        except Exception as cause:  # noqa: BLE001 - the firing has ended; the error is told
+            await self._notifier.error(f"What let job {bundle.job.key} run could not be given back.", cause)
+
+    def _teller(self, context: JobContext) -> Callable[[str], None]:
+        """Return what tells a run from any thread that it lost its pass: its token at once, its task soon after."""
+        loop = asyncio.get_running_loop()
+
+        def tell(reason: str) -> None:
+            context.cancellation_token.set(reason)
+            interrupt = partial(self._executing.interrupt_fire_instance, context.fire_instance_id, reason)
+            with suppress(RuntimeError):  # the event loop was closed: there is no task any more
+                loop.call_soon_threadsafe(interrupt)
+
+        return tell
 
     # The job object -------------------------------------------------------------------------------------------
 
@@ -252,7 +344,8 @@ class JobRunner:
                 context.result = returned
         except JobExecutionError as error:
             logger.warning(
-                "A job reported a failure.",
+                "Job %s reported a failure.",
+                context.job.key,
                 exc_info=True,
                 extra={"job": str(context.job.key), "trigger": str(context.trigger.key)},
             )
@@ -312,6 +405,15 @@ class JobRunner:
 
 def _refuse_nothing(factory: JobFactory) -> None:
     raise SchedulerError(f"{type(factory).__name__} returned no job: return a JobScope")
+
+
+def _without_a_run(bundle: TriggerFiredBundle) -> SchedulerInstruction:
+    """Return what the trigger says about a firing that did not run here."""
+    try:
+        return bundle.trigger.execution_complete(None)
+    except Exception:
+        logger.exception("A trigger failed to say what follows.", extra={"trigger": str(bundle.trigger.key)})
+        return SchedulerInstruction.NO_INSTRUCTION
 
 
 def _follow_up(context: JobContext, error: JobExecutionError | None) -> SchedulerInstruction:

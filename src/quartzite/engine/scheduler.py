@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from quartzite.abc import (
     Clock,
+    FiringGate,
+    Heartbeat,
     InstanceIdGenerator,
     JobFactory,
     JobStore,
@@ -63,6 +65,8 @@ class Scheduler(Scheduling, Pausing, Querying):
         worker_pool: Runs firings, some at a time.
         listener_manager: Its listeners.
         instance_id_generator: Makes its instance id when it needs one.
+        firing_gate: Decides which firings run on this node; None lets all run.
+        heartbeat: Closed after everything else; None when no part has one.
 
     Raises:
         SchedulerConfigError: the instance id does not go with the store.
@@ -80,6 +84,8 @@ class Scheduler(Scheduling, Pausing, Querying):
         worker_pool: WorkerPool,
         listener_manager: ListenerManager,
         instance_id_generator: InstanceIdGenerator,
+        firing_gate: FiringGate | None = None,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         self._settings = settings
         self._store = job_store
@@ -104,6 +110,7 @@ class Scheduler(Scheduling, Pausing, Querying):
             notifier=self._notifier,
             executing=self._executing,
             completions=completions,
+            gate=firing_gate,
         )
         self._loop = SchedulingLoop(
             settings=settings,
@@ -129,6 +136,8 @@ class Scheduler(Scheduling, Pausing, Querying):
             backoff=backoff,
             executing=self._executing,
             notifier=self._notifier,
+            gate=firing_gate,
+            heartbeat=heartbeat,
         )
         self._core = SchedulerCore(
             store=job_store,
@@ -138,6 +147,7 @@ class Scheduler(Scheduling, Pausing, Querying):
             notifier=self._notifier,
             signal=self._loop.signal,
             lifecycle=self._lifecycle,
+            gate=firing_gate,
         )
         self._checkup = Checkup(
             settings=settings,
@@ -285,6 +295,7 @@ class Scheduler(Scheduling, Pausing, Querying):
             shutdown=self.is_shutdown,
             running_since=self._lifecycle.running_since,
             jobs_executed=self._executing.started,
+            firings_skipped=self._executing.skipped,
             job_store_type=_type_name(getattr(self._store, "inner_job_store", self._store)),
             job_store_supports_persistence=self._store.supports_persistence,
             job_store_clustered=self._store.clustered,

@@ -170,9 +170,8 @@ class Scheduling:
         """Return a trigger as it is stored: checked, its start settled, its first fire time found."""
         trigger.validate()
         calendar = await _calendar_of(store, trigger)
-        now = self._core.clock.now()
         try:
-            settled = trigger.compute_first_fire_time(calendar, now)
+            settled = self._core.first_fire(trigger, calendar)
         except QuartzError:
             raise
         except Exception as error:
@@ -182,7 +181,7 @@ class Scheduling:
         if settled.next_fire_time is None:
             raise NeverFiresError(
                 f"trigger {trigger.key} will never fire: its schedule has no time that its end and its calendar "
-                f"allow, as seen at {now}: change one of them"
+                f"allow, as seen at {self._core.clock.now()}: change one of them"
             )
         return settled
 

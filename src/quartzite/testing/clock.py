@@ -65,6 +65,11 @@ class FakeClock(Clock):
 
     # The clock ------------------------------------------------------------------------------------------------
 
+    @property
+    def moves_by_itself(self) -> bool:
+        """False: it moves when it is advanced."""
+        return False
+
     def now(self) -> datetime:
         """Return the instant the clock stands at, aware UTC."""
         return self._wall + self._elapsed * _MICROSECOND
