@@ -135,8 +135,10 @@ def check_group_name(name: str) -> str:
     """Return the trimmed name of an execution group.
 
     Raises:
-        InvalidValueError: the name is blank or one of the reserved words ``*``, ``_`` and ``null``.
+        InvalidValueError: the name is no text, blank or one of the reserved words ``*``, ``_`` and ``null``.
     """
+    if not isinstance(name, str):
+        raise InvalidValueError(f"execution group {name!r} must be a text")
     trimmed = name.strip()
     if trimmed.lower() in _UNGROUPED_ALIASES or trimmed == OTHER_GROUPS:
         raise InvalidValueError(f"execution group {name!r} is blank or a reserved word: give another name")

@@ -147,6 +147,6 @@ def _first(given: bool | None, said: bool | None) -> bool:
 
 def _concurrency_key(given: str | None, said: JobOptions) -> str | None:
     key = given or said.concurrency_key
-    if key is not None and not key.strip():
+    if isinstance(key, str) and not key.strip():
         raise InvalidValueError("the concurrency key is blank: give a text, or None for the job key")
     return key

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from quartzite.errors import InvalidValueError
+from quartzite.model.field_types import FieldTypes
 from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
 from quartzite.model.keys import JobKey
 from quartzite.model.policies import Overlap, RetryPolicy
@@ -172,6 +173,21 @@ def _dotted_name(target: Any) -> str:
     return name if described is target else f"{name}.<{type(target).__name__}>"
 
 
+_TYPES: Final = FieldTypes(
+    key=(JobKey,),
+    job_type=(JobType,),
+    description=(str, None),
+    job_data=(JobData,),
+    durable=(bool,),
+    persist_job_data_after_execution=(bool,),
+    concurrent_execution_disallowed=(bool,),
+    requests_recovery=(bool,),
+    retry=(RetryPolicy, None),
+    overlap=(Overlap, None),
+    concurrency_key=(str, None),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDetail:
     """A job as it is stored (spec 01 section 2). A value: changes make a new one.
@@ -188,6 +204,9 @@ class JobDetail:
         retry: What to do when a run fails, or None.
         overlap: What to do when a firing is due while another one runs, or None for the default.
         concurrency_key: What non-concurrency is counted by, the job key when None.
+
+    Raises:
+        InvalidValueError: a field holds another type than it should.
     """
 
     key: JobKey
@@ -201,6 +220,9 @@ class JobDetail:
     retry: RetryPolicy | None = None
     overlap: Overlap | None = None
     concurrency_key: str | None = None
+
+    def __post_init__(self) -> None:
+        _TYPES.check(f"job {self.key}", self)
 
     def __hash__(self) -> int:
         return hash(self.key)

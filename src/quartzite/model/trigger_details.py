@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
+from quartzite.errors import InvalidValueError
 from quartzite.model.job_data import JobData
 from quartzite.model.preferred_node import PreferredNode
 
 __all__ = ["TriggerDetailsUpdate"]
+
+_CHANGEABLE: Final = frozenset(
+    {"calendar_name", "description", "job_data", "misfire_instruction", "preferred_node", "priority"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +23,20 @@ class TriggerDetailsUpdate:
 
     Attributes:
         changes: New values by the name of the trigger's field.
+
+    Raises:
+        InvalidValueError: a field is none that may change without touching the schedule.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.changes:
+            if name not in _CHANGEABLE:
+                raise InvalidValueError(
+                    f"trigger details: {name!r} can not be updated, only {', '.join(sorted(_CHANGEABLE))}: for another "
+                    "schedule or key, call reschedule_job"
+                )
 
     def _with(self, name: str, value: Any) -> TriggerDetailsUpdate:
         return replace(self, changes={**self.changes, name: value})

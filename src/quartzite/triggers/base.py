@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from quartzite.calendars.base import FIRST_YEAR, LAST_YEAR, Calendar
 from quartzite.errors import InvalidValueError, JobExecutionError, SchedulerError
+from quartzite.model.field_types import FieldTypes
 from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.preferred_node import PreferredNode
@@ -33,6 +34,24 @@ SEARCH_LIMIT: Final = timedelta(days=366 * 100)
 """A search for a fire time that passes this far ends with None."""
 SEARCHED_TIMES: Final = 100_000
 """So does one that finds this many times excluded: behind each of them the calendar includes, but no fire time."""
+_TYPES: Final = FieldTypes(
+    key=(TriggerKey,),
+    job_key=(JobKey,),
+    description=(str, None),
+    calendar_name=(str, None),
+    job_data=(JobData,),
+    priority=(int,),
+    misfire_instruction=(int,),
+    start_time=(datetime,),
+    end_time=(datetime, None),
+    execution_group=(str, None),
+    preferred_node=(PreferredNode,),
+    next_fire_time=(datetime, None),
+    previous_fire_time=(datetime, None),
+    times_triggered=(int,),
+    misfire_origin=(datetime, None),
+    fire_instance_id=(str, None),
+)
 _ABOUT_NOW: Final = timedelta(milliseconds=500)
 _PROGRESS: Final = frozenset(
     {"next_fire_time", "previous_fire_time", "times_triggered", "misfire_origin", "fire_instance_id"}
@@ -67,8 +86,8 @@ class Trigger(ABC):
         fire_instance_id: Id of the firing, while the trigger is acquired.
 
     Raises:
-        InvalidValueError: an instant is naive or in the year 1 or 9999, the end lies before the start, or the kind does
-            not know the misfire instruction.
+        InvalidValueError: a field holds another type than it should, an instant is naive or in the year 1 or 9999, the
+            end lies before the start, or the kind does not know the misfire instruction.
     """
 
     trigger_type: ClassVar[str]
@@ -96,6 +115,7 @@ class Trigger(ABC):
     fire_instance_id: str | None = None
 
     def __post_init__(self) -> None:
+        _TYPES.check(f"trigger {self.key}", self)
         for name in ("start_time", "end_time", "next_fire_time", "previous_fire_time", "misfire_origin"):
             value = getattr(self, name)
             # A row has up to five instants, and they are right: only a wrong one is worth a message.
@@ -346,7 +366,9 @@ def _search_end(start: datetime) -> datetime:
 
 def _utc(what: str, moment: datetime) -> datetime:
     """Return an aware instant in UTC; near the first and the last year no zone could show it, so these are refused."""
-    if moment.tzinfo is None:
+    if not isinstance(moment, datetime):
+        raise InvalidValueError(f"{what} {moment!r} must be a datetime")
+    if moment.utcoffset() is None:
         raise InvalidValueError(f"{what} {moment} has no time zone: give an aware datetime")
     if moment == START_WHEN_SCHEDULED:
         return START_WHEN_SCHEDULED

@@ -104,7 +104,10 @@ class TriggerBuilder:
         Raises:
             InvalidValueError: the name is one of the reserved words ``*``, ``_`` and ``null``.
         """
-        self._execution_group = check_group_name(name) if name is not None and name.strip() else None
+        if name is None or (isinstance(name, str) and not name.strip()):
+            self._execution_group = None
+        else:
+            self._execution_group = check_group_name(name)
         return self
 
     def with_preferred_node(self, node: PreferredNode) -> TriggerBuilder:
@@ -175,7 +178,7 @@ def _once() -> Schedule:
 def _checked(what: str, moment: datetime) -> datetime:
     if not isinstance(moment, datetime):
         raise InvalidValueError(f"{what} {moment!r} must be a datetime")
-    if moment.tzinfo is None:
+    if moment.utcoffset() is None:
         raise InvalidValueError(
             f"{what} {moment} has no time zone: give an aware datetime, for example with tzinfo=UTC"
         )
