@@ -27,9 +27,13 @@ class RedisLease:
         time_to_live: How long it lives without being renewed.
         clock: What the holder's own deadline is measured with: it begins before the server is asked, so that it is
             never later than the server's.
+
+    Attributes:
+        loop: The event loop in which it is held.
     """
 
     def __init__(self, server: LockServer, key: str, time_to_live: timedelta, clock: Clock) -> None:
+        self.loop = asyncio.get_running_loop()
         self._server = server
         self._key = key
         self._time_to_live = time_to_live

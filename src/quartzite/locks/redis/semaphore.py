@@ -77,19 +77,27 @@ class RedisSemaphore(OwningSemaphore):
         """
         if not self.holds(requestor_id, lock):
             raise LockError(f"lock {self.key_of(lock)} is not held by requestor {requestor_id}")
+        lease = self._leases.get(lock)
+        if lease is None:
+            raise LockError(f"lock {self.key_of(lock)} was given back when its handler was shut down")
         with self.context.clock.busy("verifying a lock"):
-            await self._leases[lock].verify()
+            await lease.verify()
 
     async def give_up(self, requestor_id: UUID, lock: SchedulerLock) -> None:  # noqa: ARG002
         """Delete the key, if it is still ours, and let the next one of this process ask for it."""
         try:
             with self.context.clock.busy("giving a lock back"):
-                await self._to_the_end(self._leases.pop(lock).give_back())
+                lease = self._leases.pop(lock, None)
+                if lease is not None:  # it is gone when the handler was shut down meanwhile
+                    await self._to_the_end(lease.give_back())
         finally:
             self._turns[lock].give_up()
 
     async def shutdown(self) -> None:
-        """Close the connections that were made in this event loop."""
+        """Give back what is held in this event loop, or it would be renewed for ever, and close its connections."""
+        loop = asyncio.get_running_loop()
+        for lock in [lock for lock, lease in self._leases.items() if lease.loop is loop]:
+            await self._leases.pop(lock).give_back()
         await self._server.close()
 
     def key_of(self, lock: SchedulerLock) -> str:

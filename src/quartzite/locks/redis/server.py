@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from quartzite.errors import LockError, SchedulerConfigError
@@ -20,9 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["LockServer"]
 
-T = TypeVar("T")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
+# Each of these can be sent twice when the first answer was lost: a token asks for, renews and frees what is its own.
+_TAKE: Final = """
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
+"""
 # A lock is only touched by whoever wrote its token, so that nobody renews or deletes what became another one's.
 _RENEW: Final = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -40,7 +43,8 @@ return 1
 class LockServer:
     """One Redis server. Each event loop that asks gets a client of its own, made at its first command.
 
-    Nothing is tried twice here: a command whose answer was lost may have been executed.
+    A command whose connection is lost is sent once more on a new one: after a restart of the server every connection
+    that was kept is of no use, which only its next command finds out.
 
     Args:
         address: Where it is.
@@ -58,8 +62,7 @@ class LockServer:
         Raises:
             LockError: the server did not answer; nobody knows whether the lock was taken.
         """
-        client = self._connection().client
-        return bool(await self._ask(client.set(key, token, nx=True, px=time_to_live // _MILLISECOND)))
+        return await self._ask(self._connection().take, key, token, time_to_live // _MILLISECOND)
 
     async def renew(self, key: str, token: str, time_to_live: timedelta) -> bool:
         """Let a lock live from now on as long as a new one; False when it is not, or no longer, the token's.
@@ -67,8 +70,7 @@ class LockServer:
         Raises:
             LockError: the server did not answer.
         """
-        script = self._connection().renew
-        return bool(await self._ask(script(keys=[key], args=[token, time_to_live // _MILLISECOND])))
+        return await self._ask(self._connection().renew, key, token, time_to_live // _MILLISECOND)
 
     async def release(self, key: str, token: str) -> bool:
         """Give a lock back and wake those who wait for it; False when it is not, or no longer, the token's.
@@ -76,7 +78,7 @@ class LockServer:
         Raises:
             LockError: the server did not answer.
         """
-        return bool(await self._ask(self._connection().release(keys=[key], args=[token])))
+        return await self._ask(self._connection().release, key, token)
 
     def releases(self, key: str) -> asyncio.Event:
         """Return the event that is set when a lock is given back; to be asked for again before each wait.
@@ -100,15 +102,20 @@ class LockServer:
             client = _client(self._address, self._timeout)
             found = self._connections[loop] = _Connection(
                 client=client,
+                take=client.register_script(_TAKE),
                 renew=client.register_script(_RENEW),
                 release=client.register_script(_RELEASE),
                 releases=Releases(client, _errors()),
             )
         return found
 
-    async def _ask(self, answer: Awaitable[T]) -> T:
+    async def _ask(self, script: Any, key: str, *arguments: object) -> bool:
+        from redis.exceptions import ConnectionError as LostConnection
+
         try:
-            return await answer
+            with suppress(LostConnection):
+                return bool(await script(keys=[key], args=arguments))
+            return bool(await script(keys=[key], args=arguments))
         except _errors() as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise LockError(f"Redis at {self._address.shown} did not answer: {reason}") from error
@@ -119,6 +126,7 @@ class _Connection:
     """A client, the scripts that it knows, and what it hears."""
 
     client: Redis
+    take: Any
     renew: Any
     release: Any
     releases: Releases
@@ -144,7 +152,7 @@ def _client(address: RedisAddress, timeout: float) -> Redis:
     if not address.sentinels:
         return Redis.from_url(address.url, **once)
     sentinels = Sentinel(  # type: ignore[no-untyped-call]
-        list(address.sentinels), sentinel_kwargs={**limits, **address.sentinel_credentials}
+        list(address.sentinels), sentinel_kwargs={**once, **address.sentinel_credentials}
     )
     master: Redis = sentinels.master_for(address.service, **once, **address.credentials)
     return master

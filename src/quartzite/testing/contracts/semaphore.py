@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias
 from uuid import UUID, uuid4
@@ -154,6 +154,37 @@ class SemaphoreContract(Contract):
         async with holders.holding(uuid4(), TRIGGERS) as taken:
             assert taken is True
 
+    @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144])
+    async def test_a_call_that_is_cancelled_on_its_way_holds_nothing(
+        self, make_holders: MakeHolders, turns: int
+    ) -> None:
+        """Wherever a call is cancelled that would have got the lock, the lock is free afterwards."""
+        holders = await make_holders()
+        begun = asyncio.Event()
+        asked = holders.ask(uuid4(), TRIGGERS, begun)
+        await begun.wait()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        asked.cancel()
+        with suppress(asyncio.CancelledError):
+            assert await asked is True
+        assert await holders.granted(holders.ask(uuid4(), TRIGGERS)) is True
+
+    async def test_a_lock_that_is_held_is_verified(self, make_holders: MakeHolders) -> None:
+        """Verifying a lock that was not lost says nothing, and the lock is held as before."""
+        holders = await make_holders()
+        requestor = uuid4()
+        async with holders.holding(requestor, TRIGGERS):
+            await holders.semaphore.verify_lock(requestor, TRIGGERS)
+            assert await holders.waits(waiting := holders.ask(uuid4(), TRIGGERS))
+        assert await holders.granted(waiting) is True
+
+    async def test_a_handler_can_be_shut_down_at_any_time(self, make_holders: MakeHolders) -> None:
+        """Shutting down a handler that was never asked, or was shut down before, does nothing."""
+        holders = await make_holders()
+        await holders.semaphore.shutdown()
+        await holders.semaphore.shutdown()
+
     async def test_the_release_by_a_stranger_warns(
         self, make_holders: MakeHolders, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -209,22 +240,26 @@ class Holders:
         self._clock = clock
 
     @asynccontextmanager
-    async def holding(self, requestor: UUID, lock: SchedulerLock) -> AsyncIterator[bool]:
-        """Hold a lock within a block, which is told what the handler answered."""
+    async def holding(
+        self, requestor: UUID, lock: SchedulerLock, begun: asyncio.Event | None = None
+    ) -> AsyncIterator[bool]:
+        """Hold a lock within a block, which is told what the handler answered; ``begun`` is set just before asking."""
         taken = False
         try:
             async with self._connect() if self.semaphore.requires_connection else nullcontext() as connection:
+                if begun is not None:
+                    begun.set()
                 taken = await self.semaphore.obtain_lock(requestor, connection, lock)
                 yield taken
         finally:
             if taken:
                 await self.semaphore.release_lock(requestor, lock)
 
-    def ask(self, requestor: UUID, lock: SchedulerLock) -> asyncio.Future[bool]:
+    def ask(self, requestor: UUID, lock: SchedulerLock, begun: asyncio.Event | None = None) -> asyncio.Future[bool]:
         """Ask for a lock in a task, which gives it back at once and returns the answer."""
 
         async def hold() -> bool:
-            async with self.holding(requestor, lock) as taken:
+            async with self.holding(requestor, lock, begun) as taken:
                 return bool(taken)
 
         return asyncio.ensure_future(hold())

@@ -1,0 +1,1 @@
+"""Lock handlers on real servers, with real processes."""
