@@ -16,8 +16,16 @@ def test_the_demo_runs_two_schedulers_and_ends_by_itself() -> None:
     rows = [line for line in shown.stdout.splitlines() if line.startswith("│")]
     assert {row.split("│")[1].strip() for row in rows} == {"fast", "reports"}
     assert {row.split("│")[2].strip() for row in rows} >= {"ping", "crunch", "count_up"}
-    assert "runs of" in shown.stdout
+    assert any(line[0].isdigit() and "runs of" in line for line in shown.stdout.splitlines() if line)
     assert "Traceback" not in shown.stderr
+
+
+def test_a_database_that_can_not_be_used_is_named_in_one_line() -> None:
+    """``quartzite demo --store`` with a wrong URL says so without a traceback, and exits with 1."""
+    refused = quartzite("demo", "--store", "demo.db", "--seconds", "1")
+    assert refused.returncode == 1
+    assert "the database URL can not be read" in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_a_wrong_expression_ends_with_a_clear_error() -> None:

@@ -21,15 +21,20 @@ from quartzite.timezones import zone
 __all__ = ["cron"]
 
 _WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_AFTER: Final = "Start after this ISO 8601 instant, local to --tz without an offset; now by default."
+_HASH_KEY: Final = "What an H is spread by: the text that trigger_hash_key(group, name) gives for a trigger."
 _BARE_WEEKDAYS: Final = re.compile(r"(?<![#\dL/])([0-7])(?=$|[-,/#L])")
 
 
 def cron(
-    expression: Annotated[str, typer.Argument(help="Fields: second minute hour day month weekday [year].")],
+    expression: Annotated[
+        str,
+        typer.Argument(help="In quotes: second minute hour day-of-month month day-of-week, and a year if you like."),
+    ],
     tz: Annotated[str, typer.Option("--tz", help="Time zone in which the fields are read.")] = "UTC",
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=10_000, help="How many fire times.")] = 5,
-    after: Annotated[str | None, typer.Option(help="Start after this ISO 8601 instant; now by default.")] = None,
-    hash_key: Annotated[str | None, typer.Option(help="What an H is spread by: group and name of a trigger.")] = None,
+    after: Annotated[str | None, typer.Option(help=_AFTER)] = None,
+    hash_key: Annotated[str | None, typer.Option(help=_HASH_KEY)] = None,
     unix: Annotated[bool, typer.Option("--unix", help="Read the five-field dialect of Unix.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -40,7 +45,7 @@ def cron(
         parsed = parse(expression, time_zone, hash_key=hash_key)
         start = _instant(after, time_zone)
     except InvalidValueError as error:
-        _refuse(error, as_json)
+        _refuse(error, as_json, "" if unix else _option_for(expression))
     times = _fire_times(parsed, start, count)
     notes = [] if unix else _notes(parsed)
     if as_json:
@@ -79,11 +84,24 @@ def _notes(parsed: CronExpression) -> list[str]:
     return [f"weekday numbers count from Sunday: {meaning}; names such as MON can not be misread"]
 
 
-def _refuse(error: InvalidValueError, as_json: bool) -> NoReturn:
+def _option_for(expression: str) -> str:
+    """Name the option that makes an expression readable; an error's own hint speaks to programs."""
+    try:
+        CronExpression.from_crontab(expression, hash_key="any")
+    except InvalidValueError:
+        needs_key = CronExpression.is_valid(expression, hash_key="any")
+        return "--hash-key gives the key of an H" if needs_key else ""
+    return "--unix reads this line"
+
+
+def _refuse(error: InvalidValueError, as_json: bool, option: str) -> NoReturn:
     if as_json:
         typer.echo(json.dumps(_error_fields(error)))
     else:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(str(error), style="red"))
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console.print(Text(str(error), style="red"))
+        if option and isinstance(error, CronSyntaxError):
+            console.print(Text(f"option: {option}", style="yellow"))
     raise typer.Exit(2)
 
 

@@ -14,11 +14,12 @@ import typer
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from quartzite import JobContext, QuartzContainer, add_quartz, cron, every, running
 from quartzite.abc import JobListener
 from quartzite.clock import SystemClock
-from quartzite.errors import JobExecutionError
+from quartzite.errors import JobExecutionError, QuartzError
 from quartzite.model.job import job
 
 __all__ = ["demo"]
@@ -91,7 +92,11 @@ def demo(
     recorder = FiringRecorder()
     console = Console(highlight=False)
     console.print("Two schedulers, [bold]fast[/] and [bold]reports[/], each with parts of its own:")
-    asyncio.run(_show(_container(recorder, store), recorder, console, seconds))
+    try:
+        asyncio.run(_show(_container(recorder, store), recorder, console, seconds))
+    except QuartzError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(str(error), style="red"))
+        raise typer.Exit(1) from None
     _print_summary(console, recorder, seconds)
 
 
@@ -129,9 +134,12 @@ def _table(recorder: FiringRecorder) -> Table:
 
 
 def _print_summary(console: Console, recorder: FiringRecorder, seconds: float) -> None:
+    if not console.is_terminal:
+        console.print()  # the live table ends without a line break there
     lateness = [late for figures in recorder.figures.values() for late in figures.lateness]
     console.print(f"{recorder.total} runs of {len(recorder.figures)} jobs in {seconds:g} s, {_late(lateness)}.")
-    console.print("The job that fails on purpose kept its schedule, and disturbed no other.")
+    if any(figures.failures for figures in recorder.figures.values()):
+        console.print("The job that fails on purpose kept its schedule, and disturbed no other.")
 
 
 def _late(lateness: Iterable[float]) -> str:

@@ -56,6 +56,7 @@ def test_a_unix_line_is_hinted_at_and_read_with_unix() -> None:
     read = invoke("30 9 * * 1-5", "--unix", "-n", "1", "--json", *AFTER)
     assert refused.exit_code == 2
     assert "hint" in refused.stderr
+    assert "option: --unix" in refused.stderr
     assert json.loads(read.stdout)["fire_times"] == ["2026-03-27T09:30:00+00:00"]
 
 
@@ -105,3 +106,15 @@ def test_an_instant_that_is_none_is_refused() -> None:
     result = invoke("0 0 0 * * ?", "--after", "tomorrow")
     assert result.exit_code == 2
     assert "tomorrow" in result.stderr
+
+
+def test_a_missing_hash_key_is_answered_with_its_option() -> None:
+    """An H without a key names the option that gives it; other errors name no option."""
+    assert "option: --hash-key" in invoke("H H 3 * * ?").stderr
+    assert "option:" not in invoke("0 0 25 * * ?").stderr
+
+
+def test_the_help_names_every_field() -> None:
+    """No field is lost in the help text, the year neither."""
+    shown = " ".join(invoke("--help").stdout.replace("│", " ").split())
+    assert "second minute hour day-of-month month day-of-week, and a year" in shown
