@@ -197,7 +197,7 @@ class _Search(Generic[T]):
             return "it has no annotation: say which type it needs, or give it a default"
         wanted = type_name(parameter.annotation)
         if getattr(parameter.annotation, "__module__", None) == "builtins":
-            return f'a {wanted} is asked for by name: Annotated[{wanted}, Named("provider")]'
+            return f'what is annotated {wanted} is asked for by name: Annotated[{wanted}, Named("provider")]'
         if not self._application.exists:
             return (
                 f"nobody provides a {wanted}: the scheduler has no such part, and there is no container of the "

@@ -73,7 +73,8 @@ def built_triggers(
     triggers: AnyTrigger | Iterable[AnyTrigger], *, job_key: JobKey, time_zone: ZoneInfo
 ) -> list[Trigger]:
     """Return one trigger or several as a list."""
-    several = triggers if isinstance(triggers, Iterable) and not isinstance(triggers, Schedule) else (triggers,)
+    # A text is iterable, too: it is refused whole, not by its letters.
+    several = triggers if isinstance(triggers, Iterable) and not isinstance(triggers, Schedule | str) else (triggers,)
     return [built_trigger(one, job_key=job_key, time_zone=time_zone) for one in several]
 
 

@@ -37,6 +37,8 @@ class JobData(Mapping[str, Any]):
     __slots__ = ("_changed", "_values")
 
     def __init__(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        if values is not None and not isinstance(values, Mapping):
+            raise InvalidValueError(f"job data {values!r} is no mapping: give names with values, as in {{'amount': 5}}")
         merged = {**(values or {}), **more}
         for key in merged:
             if not isinstance(key, str):

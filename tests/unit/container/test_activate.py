@@ -184,7 +184,7 @@ def test_every_missing_argument_is_listed(parts: SchedulerContainer) -> None:
     assert "argument 'mailer': nobody provides a Mailer" in lines[1]
     assert "give one, QuartzContainer(application=...)" in lines[1]
     assert "argument 'plain': it has no annotation" in lines[2]
-    assert "argument 'count': a int is asked for by name" in lines[3]
+    assert "argument 'count': what is annotated int is asked for by name" in lines[3]
     assert "argument 'hidden': the annotation 'Hidden' can not be read here" in lines[4]
     assert len(lines) == 5
 

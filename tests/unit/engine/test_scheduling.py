@@ -141,6 +141,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "no job": (lambda s: s.schedule_job(42, once()), InvalidValueError, "42 is no job"),
     "class without execute": (lambda s: s.schedule_job(int, once()), InvalidValueError, "no execute method"),
     "no trigger": (lambda s: s.schedule_job(report, 42), InvalidValueError, "42 is no trigger"),
+    "a text": (lambda s: s.schedule_job(report, "daily"), InvalidValueError, "'daily' is no trigger"),
     "nothing": (lambda s: s.schedule_job(), InvalidValueError, "None is no trigger"),
     "a job alone": (lambda s: s.schedule_job(report), InvalidValueError, "is no trigger"),
     "a schedule alone": (lambda s: s.schedule_job(every(minutes=1)), SchedulerError, "names no job"),

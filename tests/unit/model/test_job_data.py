@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from quartzite.errors import InvalidValueError
 from quartzite.model.job_data import JobData
 
 NESTED: dict[str, Any] = {"list": [1], "map": {"a": [2]}, "text": "x"}
@@ -47,3 +50,10 @@ def test_a_run_changes_nested_values_in_place() -> None:
     assert copy.changed
     assert copy.frozen()["map"] == {"a": [2, 3]}
     assert data == NESTED
+
+
+@pytest.mark.parametrize("values", [["amount"], "amount", 5])
+def test_what_is_no_mapping_is_refused(values: Any) -> None:
+    """Job data is made of names with values: anything else is refused with an error of its own."""
+    with pytest.raises(InvalidValueError, match="is no mapping"):
+        JobData(values)
