@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from quartzite.abc import Clock
-from quartzite.engine.completing import GroupCommit
+from quartzite.engine.cycle import FireCycle
 from quartzite.engine.health import Health, HealthState
 from quartzite.engine.lifecycle import Lifecycle
-from quartzite.engine.loop import SchedulingLoop
-from quartzite.engine.releasing import Releasing
 from quartzite.settings import SchedulerSettings
 
 __all__ = ["Checkup"]
@@ -28,15 +26,13 @@ class Checkup:
         settings: SchedulerSettings,
         clock: Clock,
         lifecycle: Lifecycle,
-        loop: SchedulingLoop,
-        completions: GroupCommit,
-        releasing: Releasing,
+        cycle: FireCycle,
     ) -> None:
         self._clock = clock
         self._lifecycle = lifecycle
-        self._loop = loop
-        self._completions = completions
-        self._releasing = releasing
+        self._loop = cycle.loop
+        self._completions = cycle.completions
+        self._releasing = cycle.releasing
         self._limit = PERIODS_UNTIL_FAILED * settings.idle_wait_time.total_seconds()
 
     def health(self) -> Health:

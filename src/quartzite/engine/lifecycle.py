@@ -10,16 +10,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from quartzite.abc import Clock, FiringGate, Heartbeat, JobStore, Plugin, SchedulerListener, WorkerPool
-from quartzite.engine.backoff import Backoff
-from quartzite.engine.completing import GroupCommit
-from quartzite.engine.executing import ExecutingJobs
-from quartzite.engine.loop import SchedulingLoop
+from quartzite.engine.cycle import FireCycle
 from quartzite.engine.notifying import Notifier
 from quartzite.engine.own_task import own_task
-from quartzite.engine.releasing import Releasing
 from quartzite.engine.shutdown import RunningJob, ShutdownReport
 from quartzite.errors import InvalidValueError, SchedulerError
-from quartzite.model.identity import SchedulerIdentity
 from quartzite.settings import SchedulerSettings
 
 if TYPE_CHECKING:
@@ -50,16 +45,11 @@ class Lifecycle:
         self,
         *,
         scheduler: Scheduler,
-        identity: SchedulerIdentity,
         settings: SchedulerSettings,
         store: JobStore,
         clock: Clock,
         worker_pool: WorkerPool,
-        loop: SchedulingLoop,
-        completions: GroupCommit,
-        releasing: Releasing,
-        backoff: Backoff,
-        executing: ExecutingJobs,
+        cycle: FireCycle,
         notifier: Notifier,
         gate: FiringGate | None = None,
         heartbeat: Heartbeat | None = None,
@@ -67,16 +57,16 @@ class Lifecycle:
         self._scheduler = scheduler
         self._gate = gate
         self._heartbeat = heartbeat
-        self._identity = identity
+        self._identity = scheduler.identity
         self._settings = settings
         self._store = store
         self._clock = clock
         self._workers = worker_pool
-        self._loop = loop
-        self._completions = completions
-        self._releasing = releasing
-        self._backoff = backoff
-        self._executing = executing
+        self._loop = cycle.loop
+        self._completions = cycle.completions
+        self._releasing = cycle.releasing
+        self._backoff = cycle.backoff
+        self._executing = cycle.executing
         self._notifier = notifier
         self._phase = _Phase.CREATED
         self._changing = asyncio.Lock()
@@ -236,6 +226,10 @@ class Lifecycle:
         return self._reported()
 
     async def _shut_down(self, *, wait: bool, timeout: timedelta | None) -> ShutdownReport:
+        own = own_task.get()
+        if own is None or own[0] is not self._executing:
+            # A listener or plugin that hears of the shutdown and asks for one must not wait for itself.
+            own_task.set((self._executing, None))
         deadline = None if timeout is None else self._clock.monotonic() + timeout.total_seconds()
         for task in self._delayed:
             task.cancel()

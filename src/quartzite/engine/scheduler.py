@@ -20,22 +20,17 @@ from quartzite.abc import (
     TypeLoader,
     WorkerPool,
 )
-from quartzite.engine.backoff import Backoff
 from quartzite.engine.checkup import Checkup
-from quartzite.engine.completing import GroupCommit
 from quartzite.engine.core import SchedulerCore
-from quartzite.engine.executing import ExecutingJobs
+from quartzite.engine.cycle import FireCycle
 from quartzite.engine.health import Health
 from quartzite.engine.instance_id import settle_identity
 from quartzite.engine.lifecycle import Lifecycle
 from quartzite.engine.listeners import ListenerManager
-from quartzite.engine.loop import SchedulingLoop
 from quartzite.engine.metadata import SchedulerMetadata, installed_version
 from quartzite.engine.notifying import Notifier
 from quartzite.engine.pausing import Pausing
 from quartzite.engine.querying import Querying
-from quartzite.engine.releasing import Releasing
-from quartzite.engine.runner import JobRunner
 from quartzite.engine.scheduling import Scheduling
 from quartzite.engine.shutdown import ShutdownReport
 from quartzite.execution import JobContext
@@ -95,50 +90,30 @@ class Scheduler(Scheduling, Pausing, Querying):
         self._identity = settle_identity(settings, instance_id_generator, clustered=job_store.clustered)
         self._context = dict(settings.context)
         self._notifier = Notifier(listener_manager)
-        self._executing = ExecutingJobs()
-        backoff = Backoff(job_store, clock)
-        completions = GroupCommit(
-            store=job_store, clock=clock, notifier=self._notifier, backoff=backoff, owner=self._executing
-        )
-        releasing = Releasing(store=job_store, clock=clock, backoff=backoff)
-        runner = JobRunner(
+        cycle = FireCycle(
             scheduler=self,
+            settings=settings,
+            store=job_store,
             clock=clock,
             job_factory=job_factory,
             worker_pool=worker_pool,
             listener_manager=listener_manager,
             notifier=self._notifier,
-            executing=self._executing,
-            completions=completions,
             gate=firing_gate,
         )
-        self._loop = SchedulingLoop(
-            settings=settings,
-            store=job_store,
-            clock=clock,
-            worker_pool=worker_pool,
-            runner=runner,
-            executing=self._executing,
-            notifier=self._notifier,
-            releasing=releasing,
-            backoff=backoff,
-        )
+        self._executing, self._loop = cycle.executing, cycle.loop
         self._lifecycle = Lifecycle(
             scheduler=self,
-            identity=self._identity,
             settings=settings,
             store=job_store,
             clock=clock,
             worker_pool=worker_pool,
-            loop=self._loop,
-            completions=completions,
-            releasing=releasing,
-            backoff=backoff,
-            executing=self._executing,
+            cycle=cycle,
             notifier=self._notifier,
             gate=firing_gate,
             heartbeat=heartbeat,
         )
+        self._checkup = Checkup(settings=settings, clock=clock, lifecycle=self._lifecycle, cycle=cycle)
         self._core = SchedulerCore(
             store=job_store,
             clock=clock,
@@ -148,14 +123,6 @@ class Scheduler(Scheduling, Pausing, Querying):
             signal=self._loop.signal,
             lifecycle=self._lifecycle,
             gate=firing_gate,
-        )
-        self._checkup = Checkup(
-            settings=settings,
-            clock=clock,
-            lifecycle=self._lifecycle,
-            loop=self._loop,
-            completions=completions,
-            releasing=releasing,
         )
         signaler.attach(self)
 
