@@ -180,12 +180,16 @@ class CompletionContract(StoreContract):
         await driver.complete(old)
         assert (await driver.fire_one()).trigger.key == TriggerKey("new")
 
-    async def test_the_end_of_an_old_run_leaves_a_new_job_of_its_key_alone(self, driver: StoreDriver) -> None:
+    @pytest.mark.parametrize("by", ["delete_job", "delete_trigger", "delete_jobs"])
+    async def test_the_end_of_an_old_run_leaves_a_new_job_of_its_key_alone(self, driver: StoreDriver, by: str) -> None:
         """The completion of a deleted job's run changes neither data nor triggers of a new job of the same key."""
-        job = await driver.add_job(persist_job_data_after_execution=True)
-        await driver.add_trigger(job=job)
+        job = await driver.add_job(durable=False, persist_job_data_after_execution=True)
+        trigger = await driver.add_trigger(job=job)
         old = await driver.fire_one()
-        await driver.store.delete_job(job.key)
+        if by == "delete_trigger":
+            await driver.store.delete_trigger(trigger.key)
+        else:
+            await (driver.store.delete_job(job.key) if by == "delete_job" else driver.store.delete_jobs([job.key]))
         await driver.store.schedule_job(job, a_trigger())
         other = await driver.add_trigger("z", job=job)
         (new,) = await driver.fire_due(1)

@@ -11,7 +11,7 @@ from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.matchers import GroupMatcher
 from quartzite.model.states import SchedulerInstruction, TriggerState
 from quartzite.testing.contracts.job_store.base import StoreContract
-from quartzite.testing.contracts.job_store.content import a_trigger, at
+from quartzite.testing.contracts.job_store.content import a_trigger, at, keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.triggers.cron import cron
 from quartzite.triggers.simple import every
@@ -124,6 +124,17 @@ class ReplacingContract(StoreContract):
         await self.handle_misfires(driver)
         assert await driver.acquire() == []
         assert (await driver.stored(trigger)).next_fire_time == monday + timedelta(days=7)
+
+    @pytest.mark.parametrize("durable", [True, False])
+    async def test_a_trigger_can_be_given_to_another_job(self, driver: StoreDriver, durable: bool) -> None:
+        """Replaced by a trigger of another job, it fires that one; a job that it leaves alone is orphaned by it."""
+        left, other = await driver.add_job("left", durable=durable), await driver.add_job("other")
+        trigger = await driver.add_trigger(job=left)
+        await driver.store.add_trigger(a_trigger(job=other), replace=True)
+        assert await driver.store.check_exists(left.key) is durable
+        assert driver.signaler.deleted_jobs == ([] if durable else [left.key])
+        assert keys_of(await driver.store.get_triggers_for_job(other.key)) == [trigger.key]
+        assert (await driver.fire_one()).job == other
 
     # replace_trigger ------------------------------------------------------------------------------------------
 

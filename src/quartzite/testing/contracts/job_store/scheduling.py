@@ -105,6 +105,14 @@ class SchedulingContract(StoreContract):
             await driver.store.schedule_jobs(content)
         assert (await driver.snapshot()).jobs == ()
 
+    async def test_one_job_key_twice_in_a_call_is_refused(self, driver: StoreDriver) -> None:
+        """Two jobs of one key in the same call collide with each other, replacing or not, and nothing is stored."""
+        content: dict[JobDetail, list[Trigger]] = {a_job("same", description="1"): [], a_job("same"): []}
+        for replace in (False, True):
+            with pytest.raises(ObjectAlreadyExistsError, match="same"):
+                await driver.store.schedule_jobs(content, replace=replace)
+        assert (await driver.snapshot()).jobs == ()
+
     async def test_replacing_a_schedule(self, driver: StoreDriver) -> None:
         """With ``replace`` jobs and triggers of taken keys are replaced, and triggers that are not named stay."""
         old = await driver.add_job(description="old")

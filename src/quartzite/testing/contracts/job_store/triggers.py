@@ -10,6 +10,7 @@ import pytest
 from quartzite.errors import JobNotFoundError, ObjectAlreadyExistsError
 from quartzite.model.keys import JobKey, TriggerKey
 from quartzite.model.preferred_node import PreferredNode
+from quartzite.model.states import SchedulerInstruction, TriggerState
 from quartzite.testing.contracts.job_store.base import StoreContract
 from quartzite.testing.contracts.job_store.content import SCHEDULES, a_trigger, at, keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
@@ -138,6 +139,24 @@ class TriggersContract(StoreContract):
         """Deleting several triggers answers True when each was stored."""
         triggers = await driver.add_triggers("a", "b", "c")
         assert await driver.store.delete_triggers(keys_of([*triggers, *triggers])) is True, "each key counts once"
+
+    async def test_reservations_go_with_their_triggers(self, driver: StoreDriver) -> None:
+        """A firing that was only reserved is gone when its trigger or its job is deleted."""
+        one, two = await driver.add_trigger("one", job="one"), await driver.add_trigger("two", job="two")
+        assert len(await driver.acquire()) == 2
+        await driver.store.delete_trigger(one.key)
+        await driver.store.delete_job(two.job_key)
+        assert await driver.firings() == []
+
+    async def test_a_new_trigger_does_not_take_over_an_old_run(self, driver: StoreDriver) -> None:
+        """A trigger that is deleted while it runs, and stored again, has nothing to do with that run."""
+        trigger = await driver.add_trigger(schedule=every(seconds=60))
+        bundle = await driver.fire_one()
+        await driver.store.delete_trigger(trigger.key)
+        await driver.store.add_trigger(trigger)
+        assert await driver.state(trigger) is TriggerState.NORMAL
+        await driver.complete(bundle, SchedulerInstruction.SET_TRIGGER_ERROR)
+        assert await driver.state(trigger) is TriggerState.NORMAL
 
     async def test_a_trigger_without_a_next_time_can_be_stored(self, driver: StoreDriver) -> None:
         """A trigger that has nothing left to fire is kept as it is and never acquired."""
