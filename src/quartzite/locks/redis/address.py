@@ -47,14 +47,15 @@ class RedisAddress:
         if not isinstance(configuration, str) or not configuration.strip():
             raise _refusal("it is blank" if isinstance(configuration, str) else f"{configuration!r} is no text")
         text = configuration.strip()
-        parts = urlsplit(text if "://" in text else f"redis://{text}")
+        url = text if "://" in text else f"redis://{text}"
+        parts = urlsplit(url)
         if parts.scheme in _SENTINELS:
             return cls._of_sentinels(parts)
         if parts.scheme not in _SERVERS:
             raise _refusal(f"{parts.scheme!r} is not one of {', '.join(sorted(_SERVERS | set(_SENTINELS)))}")
         if parts.scheme != "unix":
             _endpoint(parts.netloc.rpartition("@")[2], _REDIS_PORT)
-        return cls(url=parts.geturl(), shown=_without_password(parts))
+        return cls(url=url, shown=_without_password(parts))
 
     @classmethod
     def _of_sentinels(cls, parts: SplitResult) -> Self:
@@ -65,9 +66,12 @@ class RedisAddress:
         query = dict(parse_qsl(parts.query))
         if unknown := sorted(query.keys() - _QUERY):
             raise _refusal(f"{unknown[0]!r} is not one of {', '.join(sorted(_QUERY))}")
+        database = query.get("db", "0")
+        if not database.isdecimal():
+            raise _refusal(f"db={database} is not the number of a database")
         tls: dict[str, Any] = {"ssl": True} if _SENTINELS[parts.scheme] else {}
         name, _, password = secret.partition(":")
-        own = {"username": unquote(name), "password": unquote(password), "db": int(query.get("db", "0"))}
+        own = {"username": unquote(name), "password": unquote(password), "db": int(database)}
         theirs = {key: query.get(f"sentinel_{key}", "") for key in ("username", "password")}
         return cls(
             sentinels=tuple(_endpoint(host, _SENTINEL_PORT) for host in hosts.split(",")),
