@@ -30,7 +30,8 @@ class Key:
     queries order by :attr:`paging_order`.
 
     Raises:
-        InvalidValueError: name or group is no text, empty, longer than 200 characters or holds a NUL.
+        InvalidValueError: name or group is no text, empty, longer than 200 characters, or holds a NUL or a lone
+            surrogate.
     """
 
     name: str
@@ -103,3 +104,8 @@ def _check_part(kind: str, part: str, text: object) -> None:
         raise InvalidValueError(f"{kind} {part} {text[:20]!r}... has {len(text)} characters: at most {MAX_KEY_LENGTH}")
     if "\0" in text:
         raise InvalidValueError(f"{kind} {part} {text!r} holds a NUL character, which no database can store")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        reason = "holds half of a character (a surrogate), which no database can store"
+        raise InvalidValueError(f"{kind} {part} {text!r} {reason}") from None
