@@ -137,7 +137,8 @@ class JobType:
         """Return the type of a job class, a function or a stored name.
 
         Raises:
-            InvalidValueError: the target is neither, or is a class without an ``execute`` method.
+            InvalidValueError: the target is neither, is a class that is abstract or has no ``execute`` method, or is a
+                generator, which a call does not run.
         """
         if isinstance(target, JobType):
             return target
@@ -147,6 +148,12 @@ class JobType:
             raise InvalidValueError(f"{target!r} is no job: give a class with an execute method, or a function")
         if isinstance(target, type) and not callable(getattr(target, "execute", None)):
             raise InvalidValueError(f"class {target.__qualname__} is no job: it has no execute method")
+        if isinstance(target, type) and inspect.isabstract(target):
+            raise InvalidValueError(f"class {target.__qualname__} is no job: it is abstract, give a subclass")
+        if _is_generator(target):
+            raise InvalidValueError(
+                f"{_dotted_name(target)} is no job: it is a generator, and calling it would not run it: leave out yield"
+            )
         return cls(job_options(target).name or _dotted_name(target), target)
 
     @property
@@ -240,7 +247,20 @@ class JobDetail:
 
 def is_async_job(target: Any) -> bool:
     """Tell whether a job class or function runs on the event loop (otherwise in a worker thread)."""
+    called = _called(target)
+    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(type(called).__call__)
+
+
+def _is_generator(target: Any) -> bool:
+    called = _called(target)
+    return any(
+        inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one) for one in (called, type(called).__call__)
+    )
+
+
+def _called(target: Any) -> Any:
+    """Return what a run of a job class or function calls, out of the partials around it."""
     called = getattr(target, "execute", None) if isinstance(target, type) else target
     while isinstance(called, partial):
         called = called.func
-    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(type(called).__call__)
+    return called
