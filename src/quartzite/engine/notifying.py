@@ -27,6 +27,7 @@ class Notifier:
     * A job or trigger listener that fails ends the notification: the failure is raised as
       :class:`JobExecutionProcessError`, which names listener, job and trigger. The caller reports it and decides
       what becomes of the firing.
+    * A listener that calls ``sys.exit`` has failed like any other: raised in a task it would end the event loop.
     * A listener method may be a plain function: it need not be ``async``.
     """
 
@@ -49,7 +50,7 @@ class Notifier:
         for listener in self._manager.get_scheduler_listeners():
             try:
                 await _called(getattr(listener, event.__name__), *args, **kwargs)
-            except Exception:
+            except (Exception, SystemExit):
                 logger.exception(
                     "A scheduler listener failed.", extra={"listener": listener.name, "event": event.__name__}
                 )
@@ -115,10 +116,10 @@ class Notifier:
         for listener in self._manager.trigger_listeners_for(trigger.key):
             try:
                 await _called(listener.trigger_misfired, trigger)
-            except Exception as cause:  # noqa: BLE001 - whatever it is, the misfire is handled
+            except (Exception, SystemExit) as cause:  # noqa: BLE001 - whatever it is, the misfire is handled
                 await self._misfire_listener_failed(listener, trigger, cause)
 
-    async def _misfire_listener_failed(self, listener: TriggerListener, trigger: Trigger, cause: Exception) -> None:
+    async def _misfire_listener_failed(self, listener: TriggerListener, trigger: Trigger, cause: BaseException) -> None:
         failure = _failure(listener, "trigger_misfired", trigger)
         failure.__cause__ = cause
         await self.error(str(failure), failure)
@@ -132,7 +133,7 @@ class Notifier:
     ) -> Any:
         try:
             return await _called(getattr(listener, method), *args)
-        except Exception as cause:
+        except (Exception, SystemExit) as cause:
             raise _failure(listener, method, context.trigger, context) from cause
 
 

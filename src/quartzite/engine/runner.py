@@ -355,7 +355,9 @@ class JobRunner:
                 return await self._job_failed(context, error)
             logger.info("A job was interrupted.", extra={"job": str(context.job.key)})
             return error
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a job may raise whatever it likes
+        except (KeyboardInterrupt, GeneratorExit):  # the process is to end, or the loop that ran this was closed
+            raise
+        except BaseException as error:  # noqa: BLE001 - a job may raise whatever it likes
             return await self._job_failed(context, error)
         finally:
             context.record_run_time(clock.monotonic() - began)
