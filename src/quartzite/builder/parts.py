@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Self, TypeAlias, overload
 from zoneinfo import ZoneInfo
 
-from dependency_injector.providers import Provider
+from dependency_injector.providers import Provider, ThreadSafeSingleton
 
 from quartzite.abc import (
     Clock,
@@ -21,11 +22,14 @@ from quartzite.abc import (
     WorkerPool,
 )
 from quartzite.builder.core import BuilderCore
+from quartzite.builder.job_locks import DEFAULT_AT_MOST, JobLocksByJob, job_locks, locks_by_key
 from quartzite.builder.store import StoreBuilder
 from quartzite.container.choose import Choice
 from quartzite.container.layers import Layer, layer_of
 from quartzite.container.scheduler import SchedulerContainer
 from quartzite.errors import SchedulerConfigError
+from quartzite.leases.decorator import JobLock
+from quartzite.leases.provider import LockProvider
 from quartzite.model.acquisition import ExecutionLimits, ExecutionLimitsBuilder
 from quartzite.settings import SchedulerSettings
 from quartzite.stores.ram.store import RamJobStore
@@ -145,6 +149,68 @@ class PartVerbs(BuilderCore):
                 f"use_lock_handler: scheduler {self.scheduler_name!r} has a lock handler already"
             )
         return self._choose(self._parts.lock_handler, Semaphore, handler, "use_lock_handler", options)
+
+    @overload
+    def use_job_locks(
+        self,
+        provider: type[LockProvider],
+        *,
+        options: object = None,
+        default_at_most_for: timedelta = ...,
+        default_at_least_for: timedelta = ...,
+        jobs: JobLocksByJob | None = None,
+        keep_alive: bool = True,
+    ) -> Self: ...
+    @overload
+    def use_job_locks(
+        self,
+        provider: LockProvider | Provider[LockProvider] | Callable[[SchedulerContainer], LockProvider],
+        *,
+        default_at_most_for: timedelta = ...,
+        default_at_least_for: timedelta = ...,
+        jobs: JobLocksByJob | None = None,
+        keep_alive: bool = True,
+    ) -> Self: ...
+    def use_job_locks(
+        self,
+        provider: Choice[LockProvider] | Provider[LockProvider],
+        *,
+        options: object = None,
+        default_at_most_for: timedelta = DEFAULT_AT_MOST,
+        default_at_least_for: timedelta = timedelta(0),
+        jobs: JobLocksByJob | None = None,
+        keep_alive: bool = True,
+    ) -> Self:
+        """Let each tick of the schedule run on one of several equal nodes, without a database for scheduling.
+
+        Every node runs a schedule of its own, in memory; who claims a trigger's tick first runs its job, and the
+        others hear of it by ``firing_skipped``. Triggers need the same keys on all nodes, and a schedule that depends
+        on its start, a start time; an interval without one begins at the Unix epoch.
+
+        ::
+
+            q.use_job_locks(lambda parts: RedisLockProvider("redis://cache:6379", clock=parts.clock()))
+
+        Args:
+            provider: A class, an instance, a provider or a factory.
+            options: Given to the argument of a class that is annotated with their type.
+            default_at_most_for: How long the lease of a job lasts when its node dies.
+            default_at_least_for: How long at least, however short the job is.
+            jobs: What holds for single jobs, by their key, name, function or class; None runs one on every node.
+            keep_alive: Whether the lease of a job that must not overlap is extended for as long as the job runs.
+
+        Raises:
+            SchedulerConfigError: this is no provider, or job locks were chosen already; when the scheduler is built:
+                its store is clustered, and so gives each firing to one node by itself.
+            InvalidValueError: the durations do not go together.
+        """
+        if self._parts.firing_gate.last_overriding is not None:
+            raise SchedulerConfigError(f"use_job_locks: scheduler {self.scheduler_name!r} has job locks already")
+        make = self._maker(LockProvider, provider, "use_job_locks", options)
+        defaults = JobLock(at_most_for=default_at_most_for, at_least_for=default_at_least_for)
+        build = partial(job_locks, self._parts, make, defaults, locks_by_key(jobs or {}), keep_alive=keep_alive)
+        self._parts.firing_gate.override(ThreadSafeSingleton(build))
+        return self
 
     # Other parts ------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ class LockProvider(ABC):
     * One lease record stands for each name and outlives the lease; with ticks only a later one is granted.
     * What a former holder does changes nothing.
     * Tokens of one name grow.
+    * A provider belongs to the event loop that uses it first; ``twin`` makes one for another.
     """
 
     @abstractmethod
@@ -48,8 +49,18 @@ class LockProvider(ABC):
     async def prolong(self, lease: Lease, at_most_for: timedelta, at_least_for: timedelta) -> bool:
         """Let a lease last longer; False when it has ended. Holders call :meth:`Lease.extend`."""
 
+    @abstractmethod
+    def twin(self) -> LockProvider:
+        """Return a provider of the same node over the same records, for another event loop.
+
+        It has a connection of its own, so that it works when this one's are all busy. Who asks for it closes it.
+
+        Raises:
+            SchedulerConfigError: there is no way to make one, with the remedy.
+        """
+
     async def close(self) -> None:  # noqa: B027
-        """Free what the provider opened itself."""
+        """Free what the provider opened itself; used again, it opens anew."""
 
 
 def node_name() -> str:

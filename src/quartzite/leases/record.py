@@ -12,7 +12,7 @@ from typing import Final
 from quartzite.leases.configuration import LockConfiguration
 from quartzite.leases.lease import LeaseInfo
 
-__all__ = ["LockRecord", "grants", "next_token"]
+__all__ = ["LockRecord", "grants", "taken_by"]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -64,7 +64,20 @@ def grants(record: LockRecord | None, asked: LockConfiguration, now: datetime) -
     return not asked.exclusive or record.running_until <= now
 
 
-def next_token(record: LockRecord | None, now: datetime) -> int:
+def taken_by(holder: str, record: LockRecord | None, asked: LockConfiguration, now: datetime) -> LockRecord:
+    """Return the record after a holder was granted the lease."""
+    until = now + asked.lock_at_most_for
+    return LockRecord(
+        locked_at=now,
+        locked_until=until,
+        running_until=until,
+        locked_by=holder,
+        token=_next_token(record, now),
+        tick=asked.tick or (record.tick if record else None),
+    )
+
+
+def _next_token(record: LockRecord | None, now: datetime) -> int:
     """Return the token of the next lease: greater than any before, also when the record was lost meanwhile."""
     by_time = (now - _EPOCH) // _MICROSECOND
     return by_time if record is None else max(by_time, record.token + 1)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from quartzite.abc import Clock
-from quartzite.errors import LockError
+from quartzite.errors import LockError, SchedulerConfigError
 from quartzite.leases.configuration import LockConfiguration
 from quartzite.leases.lease import Lease, LeaseInfo
 from quartzite.leases.provider import LockProvider, node_name
@@ -15,13 +18,17 @@ from quartzite.leases.provider import LockProvider, node_name
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-__all__ = ["RedisLockProvider"]
+__all__ = ["RECORD_LIFE", "RedisLockProvider"]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 RECORD_LIFE: Final = timedelta(days=7)
 """How long the record of a lock outlives the lease, and with it the latest tick."""
+_RECORD_MILLIS: Final = RECORD_LIFE // timedelta(milliseconds=1)
+_TIMEOUT: Final = 5.0
+"""Seconds that a server may take to connect or to answer, where the application did not say."""
 
+# A command whose answer was lost is sent again by the client: the claim, a number of each call, makes that harmless.
 # Numbers travel as text: microseconds since 1970 have 16 digits, within the 53 bits that Lua counts exactly.
 _NOW: Final = """
 local t = redis.call('TIME')
@@ -32,8 +39,9 @@ _LOCK: Final = (
     _NOW
     + _TEXT
     + """
-local r = redis.call('HMGET', KEYS[1], 'token', 'lock_until', 'running_until', 'tick')
+local r = redis.call('HMGET', KEYS[1], 'token', 'lock_until', 'running_until', 'tick', 'claim', 'locked_at')
 local tick = tonumber(ARGV[3])
+if r[5] == ARGV[6] then return {r[1], r[6]} end
 if r[1] then
   if not tick then
     if tonumber(r[2]) > now then return false end
@@ -45,7 +53,7 @@ end
 local token = math.max(now, (tonumber(r[1]) or 0) + 1)
 local til = text(now + ARGV[2])
 redis.call('HSET', KEYS[1], 'token', text(token), 'locked_by', ARGV[1], 'locked_at', text(now),
-  'lock_until', til, 'running_until', til)
+  'lock_until', til, 'running_until', til, 'claim', ARGV[6])
 if tick then redis.call('HSET', KEYS[1], 'tick', ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + ARGV[5])
 return {text(token), text(now)}
@@ -78,25 +86,42 @@ class RedisLockProvider(LockProvider):
     """Leases on one Redis server (or one with Sentinel), by the server's time. No database is needed.
 
     Each lock is one hash ``<key_prefix><name>``; taking, releasing and extending a lease is one command each. The
-    record lives seven days longer than the lease.
+    record lives seven days longer than the lease. Services that share a server need prefixes of their own.
 
     Args:
-        client: A client of ``redis.asyncio``; it is the application's and is not closed.
+        server: A URL, ``redis://cache:6379``; or a client of ``redis.asyncio``, which is the application's and is not
+            closed; or a function that makes such a client, which is.
         clock: For the holder's own deadline.
         key_prefix: Put before the name.
         holder: What this node calls itself.
     """
 
     def __init__(
-        self, client: Redis, *, clock: Clock, key_prefix: str = "quartz:lease:", holder: str | None = None
+        self,
+        server: Redis | str | Callable[[], Redis],
+        *,
+        clock: Clock,
+        key_prefix: str = "quartz:lease:",
+        holder: str | None = None,
     ) -> None:
-        self._client = client
+        self._server = server
         self._clock = clock
         self._prefix = key_prefix
         self._holder = holder or node_name()
-        self._lock = client.register_script(_LOCK)
-        self._release = client.register_script(_RELEASE)
-        self._prolong = client.register_script(_PROLONG)
+        self._owns_client = isinstance(server, str) or not hasattr(server, "connection_pool")
+        self._client: Redis = _client_of(server)
+        self._scripts = _Scripts(self._client)
+
+    def twin(self) -> RedisLockProvider:
+        """Return a provider with a client of its own, with one connection."""
+        return RedisLockProvider(
+            partial(_twin_of, self._server), clock=self._clock, key_prefix=self._prefix, holder=self._holder
+        )
+
+    async def close(self) -> None:
+        """Close the client unless it is the application's."""
+        if self._owns_client:
+            await self._client.aclose()
 
     async def lock(self, configuration: LockConfiguration) -> Lease | None:
         """Return the lease, or None when it is not granted.
@@ -106,20 +131,20 @@ class RedisLockProvider(LockProvider):
         """
         asked_at = self._clock.monotonic()
         answer = await self._run(
-            self._lock,
+            self._scripts.lock,
             configuration.name,
             self._holder,
             _micros(configuration.lock_at_most_for),
             "" if configuration.tick is None else _micros(configuration.tick - _EPOCH),
             "1" if configuration.exclusive else "0",
-            RECORD_LIFE // timedelta(milliseconds=1),
+            _RECORD_MILLIS,
+            secrets.token_hex(8),
         )
         if answer is None:
             return None
         token, now = answer
-        deadline = asked_at + configuration.lock_at_most_for.total_seconds()
         return Lease(
-            self, configuration, holder=self._holder, token=int(token), locked_at=_instant(now), deadline=deadline
+            self, configuration, holder=self._holder, token=int(token), locked_at=_instant(now), asked_at=asked_at
         )
 
     async def holder(self, name: str) -> LeaseInfo | None:
@@ -146,7 +171,8 @@ class RedisLockProvider(LockProvider):
         Raises:
             LockError: the server can not be reached; the lease ends by itself.
         """
-        return bool(await self._run(self._release, lease.name, lease.token, _micros(lease.at_least_until - _EPOCH)))
+        until = _micros(lease.at_least_until - _EPOCH)
+        return bool(await self._run(self._scripts.release, lease.name, lease.token, until))
 
     async def prolong(self, lease: Lease, at_most_for: timedelta, at_least_for: timedelta) -> bool:
         """Let a lease last longer.
@@ -156,12 +182,16 @@ class RedisLockProvider(LockProvider):
         """
         asked = replace(lease.configuration, lock_at_most_for=at_most_for, lock_at_least_for=at_least_for)
         asked_at = self._clock.monotonic()
-        life = RECORD_LIFE // timedelta(milliseconds=1)
-        now = await self._run(self._prolong, lease.name, lease.token, _micros(asked.lock_at_most_for), life)
+        at_most = _micros(asked.lock_at_most_for)
+        now = await self._run(self._scripts.prolong, lease.name, lease.token, at_most, _RECORD_MILLIS)
         if now is None:
             return False
-        lease.at_least_until = _instant(now) + at_least_for
-        lease.deadline = asked_at + at_most_for.total_seconds()
+        lease.prolonged(
+            asked_at=asked_at,
+            at_most_for=at_most_for,
+            at_least_for=at_least_for,
+            at_least_until=_instant(now) + at_least_for,
+        )
         return True
 
     async def _run(self, script: Any, name: str, *arguments: object) -> Any:
@@ -173,7 +203,55 @@ class RedisLockProvider(LockProvider):
         try:
             return await answer
         except (RedisError, OSError, TimeoutError) as error:
-            raise LockError(f"lock {name!r}: Redis did not answer: {error!r}") from error
+            raise LockError(f"lock {name!r}: Redis did not answer: {type(error).__name__}: {error}") from error
+
+
+class _Scripts:
+    """The scripts of one client: each is one command, and loaded again when the server has forgotten it."""
+
+    def __init__(self, client: Redis) -> None:
+        self.lock = client.register_script(_LOCK)
+        self.release = client.register_script(_RELEASE)
+        self.prolong = client.register_script(_PROLONG)
+
+
+def _client_of(server: Redis | str | Callable[[], Redis]) -> Redis:
+    from redis.asyncio import Redis
+
+    if isinstance(server, Redis):
+        return server
+    if isinstance(server, str):
+        return Redis.from_url(server, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
+    client = server() if callable(server) else None
+    if not isinstance(client, Redis):
+        raise SchedulerConfigError(
+            f"RedisLockProvider: {server!r} is neither a URL nor a client of redis.asyncio, nor a function that makes "
+            "a client"
+        )
+    return client
+
+
+def _twin_of(server: Redis | str | Callable[[], Redis]) -> Redis:
+    """Return another client of the same server, with one connection that who needs it waits for."""
+    from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
+
+    if isinstance(server, str):
+        pool = BlockingConnectionPool.from_url(
+            server, max_connections=1, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
+        )
+        return Redis.from_pool(pool)
+    if callable(server):
+        return server()
+    known: Any = server.connection_pool
+    if not isinstance(known, ConnectionPool) or type(known).__module__.endswith("sentinel"):
+        raise SchedulerConfigError(
+            f"RedisLockProvider: how to make another client like {server!r} is not known: give a function that makes "
+            "a client instead of a client"
+        )
+    options = {**known.connection_kwargs, "socket_timeout": known.connection_kwargs.get("socket_timeout") or _TIMEOUT}
+    return Redis.from_pool(
+        BlockingConnectionPool(connection_class=known.connection_class, max_connections=1, **options)
+    )
 
 
 def _micros(duration: timedelta) -> int:

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import (
+    URL,
     BigInteger,
     Column,
     DateTime,
@@ -33,15 +34,19 @@ from quartzite.errors import InvalidValueError, LockError, SchedulerConfigError
 from quartzite.leases.configuration import MAX_LOCK_NAME_LENGTH, LockConfiguration
 from quartzite.leases.lease import Lease, LeaseInfo
 from quartzite.leases.provider import LockProvider, node_name
-from quartzite.sql.engine import create_engine
+from quartzite.sql.engine import PoolSettings, create_engine
 from quartzite.sql.errors import failure_of
 from quartzite.sql.time import ClockTime, DatabaseTime, SqlTime
 from quartzite.sql.types import OrdinalText, is_mysql
 
 __all__ = ["SqlLockProvider", "lease_table"]
 
+T = TypeVar("T")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_ROW_SEEN_SECONDS: Final = 60.0
+"""How long a row is taken to be there that was there: somebody may delete it."""
+_MOST_SEEN: Final = 10_000
 
 
 class _Utc(TypeDecorator[datetime]):
@@ -83,39 +88,61 @@ class SqlLockProvider(LockProvider):
     SQLite. In MariaDB the very first lock of a name takes two statements.
 
     Args:
-        database: A URL, or the application's engine, which is not closed.
+        database: A URL; or the application's engine, which is not closed. With an engine some drivers send more than
+            the one statement, to prepare its connection and to reset it.
         clock: For the holder's own deadline, and the provider's time when ``time`` says so.
         time: Whose time rules: the database's by default, and always the clock's with SQLite, whose database has no
             time of its own.
         table: Name of the table.
         schema: Its schema, None for the connection's default.
         holder: What this node calls itself; at most 255 characters.
+        pool: The connections of the engine that is made of a URL.
     """
 
     def __init__(
         self,
-        database: AsyncEngine | str,
+        database: AsyncEngine | str | URL,
         *,
         clock: Clock,
         time: SqlTime | None = None,
         table: str = "shedlock",
         schema: str | None = None,
         holder: str | None = None,
+        pool: PoolSettings | None = None,
     ) -> None:
-        self._own_engine = None if isinstance(database, AsyncEngine) else create_engine(database)
-        engine = database if isinstance(database, AsyncEngine) else self._own_engine
-        if engine is None:
+        if not isinstance(database, AsyncEngine | str | URL):
             raise InvalidValueError(f"{database!r} is neither a URL nor an engine")
+        self._owns_engine = not isinstance(database, AsyncEngine)
+        engine = database if isinstance(database, AsyncEngine) else create_engine(database, autocommit=True, pool=pool)
         self._engine = engine
         self._clock = clock
+        self._time = time or DatabaseTime()
         self._holder = holder or node_name()
         if len(self._holder) > 255:
             raise InvalidValueError(f"holder {self._holder[:20]!r}... has {len(self._holder)} characters: at most 255")
         self._table = lease_table(table, schema)
         sqlite = engine.dialect.name == "sqlite"
-        self._uses_clock = sqlite or isinstance(time or DatabaseTime(), ClockTime)
+        self._uses_clock = sqlite or isinstance(self._time, ClockTime)
         self._statements = _statements(engine.dialect, self._table, by_clock=self._uses_clock)
-        self._known: set[str] = set()
+        self._seen: dict[str, float] = {}
+
+    def twin(self) -> SqlLockProvider:
+        """Return a provider with an engine of its own, with one connection, made from the engine's URL."""
+        url = self._engine.url
+        if url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}:
+            raise SchedulerConfigError(
+                "a SQLite database in memory has one connection and can not be reached from another event loop: use a "
+                "file, or InMemoryLockProvider"
+            )
+        return SqlLockProvider(
+            url,
+            clock=self._clock,
+            time=self._time,
+            table=self._table.name,
+            schema=self._table.schema,
+            holder=self._holder,
+            pool=PoolSettings(size=1, overflow=0),
+        )
 
     async def create_table(self) -> None:
         """Create the table when it is not there.
@@ -140,8 +167,7 @@ class SqlLockProvider(LockProvider):
         if found is None:
             return None
         token, locked_at = found
-        deadline = asked_at + configuration.lock_at_most_for.total_seconds()
-        return Lease(self, configuration, holder=self._holder, token=token, locked_at=locked_at, deadline=deadline)
+        return Lease(self, configuration, holder=self._holder, token=token, locked_at=locked_at, asked_at=asked_at)
 
     async def holder(self, name: str) -> LeaseInfo | None:
         """Return who holds, or last held, a lock.
@@ -153,11 +179,11 @@ class SqlLockProvider(LockProvider):
         statement = select(columns.locked_by, columns.locked_at, columns.lock_until, columns.tick, columns.token).where(
             columns.name == name
         )
-        try:
-            async with self._autocommit() as connection:
-                row = (await connection.execute(statement)).one_or_none()
-        except (SQLAlchemyError, OSError) as error:
-            raise self._failed(name, error) from error
+
+        async def read(connection: AsyncConnection) -> Any:
+            return (await connection.execute(statement)).one_or_none()
+
+        row = await self._ask(name, read)
         if row is None:
             return None
         return LeaseInfo(
@@ -186,19 +212,28 @@ class SqlLockProvider(LockProvider):
         asked_at = self._clock.monotonic()
         extended = await self._change(self._statements.prolong, lease, self._times(asked))
         if extended:
-            lease.deadline = asked_at + at_most_for.total_seconds()
+            # The record itself holds the exact end of the at-least time; this one is for whoever looks at the lease.
+            since = timedelta(seconds=max(0.0, asked_at - lease.asked_at))
+            lease.prolonged(
+                asked_at=asked_at,
+                at_most_for=at_most_for,
+                at_least_for=at_least_for,
+                at_least_until=lease.locked_at + since + at_least_for,
+            )
         return extended
 
     async def close(self) -> None:
         """Close the engine that the provider made of a URL."""
-        if self._own_engine is not None:
-            await self._own_engine.dispose()
+        if self._owns_engine:
+            await self._engine.dispose()
 
     @asynccontextmanager
     async def _autocommit(self) -> AsyncIterator[AsyncConnection]:
         """Open a connection on which each statement stands alone: no transaction to begin and to commit around it."""
         async with self._engine.connect() as connection:
-            yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+            if not self._owns_engine:
+                await connection.execution_options(isolation_level="AUTOCOMMIT")
+            yield connection
 
     async def _take(self, asked: LockConfiguration) -> tuple[int, datetime] | None:
         found = {
@@ -209,14 +244,32 @@ class SqlLockProvider(LockProvider):
             "exclusive": int(asked.exclusive),
             **self._times(asked),
         }
-        try:
-            async with self._autocommit() as connection:
-                if self._statements.takes_in_one:
-                    row = (await connection.execute(self._statements.take, found)).one_or_none()
-                    return None if row is None else _from_token(row.token)
+
+        async def take(connection: AsyncConnection) -> tuple[int, datetime] | None:
+            if not self._statements.takes_in_one:
                 return await self._update_or_insert(connection, found)
+            row = (await connection.execute(self._statements.take, found)).one_or_none()
+            return None if row is None else _from_token(row.token)
+
+        return await self._ask(asked.name, take)
+
+    async def _ask(self, name: str, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        """Do one statement on a connection; once more on a new one when that turns out to be dead.
+
+        After a restart of the server every connection that was kept is, which only its next statement finds out. When
+        a lock was granted and the answer lost, the second try is refused: it is nobody's until its time is over.
+        """
+        try:
+            try:
+                async with self._autocommit() as connection:
+                    return await work(connection)
+            except SQLAlchemyError as error:
+                if not failure_of(error).disconnected:
+                    raise
+            async with self._autocommit() as connection:
+                return await work(connection)
         except (SQLAlchemyError, OSError) as error:
-            raise self._failed(asked.name, error) from error
+            raise self._failed(name, error) from error
 
     async def _update_or_insert(
         self, connection: AsyncConnection, found: Mapping[str, Any]
@@ -225,20 +278,29 @@ class SqlLockProvider(LockProvider):
         updated = await connection.execute(self._statements.take, found)
         if updated.rowcount == 1:
             return _from_token(updated.lastrowid)
-        if found["name"] in self._known:
+        if self._saw_lately(found["name"]):
             return None
         inserted = await connection.execute(self._statements.insert, found)
-        self._known.add(found["name"])
         return _from_token(inserted.lastrowid) if inserted.rowcount == 1 else None
+
+    def _saw_lately(self, name: str) -> bool:
+        """Tell whether the row of a name was there a moment ago; otherwise note that it is there now."""
+        now = self._clock.monotonic()
+        if (seen := self._seen.get(name)) is not None and now - seen < _ROW_SEEN_SECONDS:
+            return True
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen.clear()
+        self._seen[name] = now
+        return False
 
     async def _change(self, statement: TextClause, lease: Lease, more: Mapping[str, Any]) -> bool:
         own = {"name": lease.name, "holder": lease.holder, "token": lease.token}
-        try:
-            async with self._autocommit() as connection:
-                changed = await connection.execute(statement, {**own, **more})
-                return bool(changed.rowcount == 1)
-        except (SQLAlchemyError, OSError) as error:
-            raise self._failed(lease.name, error) from error
+
+        async def change(connection: AsyncConnection) -> bool:
+            changed = await connection.execute(statement, {**own, **more})
+            return bool(changed.rowcount == 1)
+
+        return await self._ask(lease.name, change)
 
     def _times(self, asked: LockConfiguration) -> dict[str, Any]:
         if not self._uses_clock:

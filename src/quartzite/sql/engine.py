@@ -94,6 +94,7 @@ def create_engine(
     isolation_level: str | None = None,
     connect_args: Mapping[str, Any] | None = None,
     dialect: type[SqlDialect] | None = None,
+    autocommit: bool = False,
 ) -> AsyncEngine:
     """Return an engine whose connections are prepared for a store; nothing is opened yet.
 
@@ -106,16 +107,19 @@ def create_engine(
         isolation_level: Instead of that of the dialect, READ COMMITTED where there is a choice.
         connect_args: Passed to the driver.
         dialect: Answers instead of those of the database.
+        autocommit: Whether each statement stands alone: a connection then costs nothing but its statements.
 
     Raises:
         SchedulerConfigError: the URL can not be used.
     """
     address = async_url(url)
     options = _pool_options(address, pool or PoolSettings())
+    if autocommit:
+        options |= {"isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}
     engine = create_async_engine(address, connect_args=dict(connect_args or {}), **options)
     answers = dialect(engine.dialect) if dialect else dialect_for(engine.dialect)
     _prepare_connections(engine, answers, idle_in_transaction)
-    return in_isolation(engine, isolation_level or answers.isolation_level)
+    return engine if autocommit else in_isolation(engine, isolation_level or answers.isolation_level)
 
 
 def in_isolation(engine: AsyncEngine, isolation_level: str | None) -> AsyncEngine:
