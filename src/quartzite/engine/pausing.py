@@ -34,25 +34,25 @@ class Pausing:
 
     async def pause_trigger(self, key: TriggerKey) -> None:
         """Pause a trigger; nothing happens when it is not stored."""
-        await self._core.store.pause_trigger(key)
+        await self._core.store.pause_trigger(TriggerKey.checked(key))
         self._core.changed()
         await self._core.tell(SchedulerListener.trigger_paused, key)
 
     async def resume_trigger(self, key: TriggerKey) -> None:
         """Resume a trigger; nothing happens when it is not paused."""
-        await self._core.store.resume_trigger(key)
+        await self._core.store.resume_trigger(TriggerKey.checked(key))
         self._core.changed()
         await self._core.tell(SchedulerListener.trigger_resumed, key)
 
     async def pause_job(self, key: JobKey) -> None:
         """Pause the triggers that a job has now."""
-        await self._core.store.pause_job(key)
+        await self._core.store.pause_job(JobKey.checked(key))
         self._core.changed()
         await self._core.tell(SchedulerListener.job_paused, key)
 
     async def resume_job(self, key: JobKey) -> None:
         """Resume the triggers of a job."""
-        await self._core.store.resume_job(key)
+        await self._core.store.resume_job(JobKey.checked(key))
         self._core.changed()
         await self._core.tell(SchedulerListener.job_resumed, key)
 
@@ -65,7 +65,7 @@ class Pausing:
             InvalidValueError: the selection is neither.
         """
         store, listener = self._core.store, SchedulerListener
-        chosen = _checked(selection)
+        chosen = _checked(selection, TriggerKey)
         if isinstance(chosen, GroupMatcher):
             await self._tell_all(listener.triggers_paused, await store.pause_triggers(chosen))
         else:
@@ -79,7 +79,7 @@ class Pausing:
             InvalidValueError: the selection is neither.
         """
         store, listener = self._core.store, SchedulerListener
-        chosen = _checked(selection)
+        chosen = _checked(selection, TriggerKey)
         if isinstance(chosen, GroupMatcher):
             await self._tell_all(listener.triggers_resumed, await store.resume_triggers(chosen))
         else:
@@ -93,7 +93,7 @@ class Pausing:
             InvalidValueError: the selection is neither.
         """
         store, listener = self._core.store, SchedulerListener
-        chosen = _checked(selection)
+        chosen = _checked(selection, JobKey)
         if isinstance(chosen, GroupMatcher):
             await self._tell_all(listener.jobs_paused, await store.pause_jobs(chosen))
         else:
@@ -107,7 +107,7 @@ class Pausing:
             InvalidValueError: the selection is neither.
         """
         store, listener = self._core.store, SchedulerListener
-        chosen = _checked(selection)
+        chosen = _checked(selection, JobKey)
         if isinstance(chosen, GroupMatcher):
             await self._tell_all(listener.jobs_resumed, await store.resume_jobs(chosen))
         else:
@@ -136,13 +136,15 @@ class Pausing:
             await self._core.tell(event, one)
 
 
-def _checked(selection: GroupMatcher[K] | Collection[K] | None) -> GroupMatcher[K] | list[K]:
+def _checked(selection: GroupMatcher[K] | Collection[K] | None, kind: type[K]) -> GroupMatcher[K] | list[K]:
     if selection is None:
         return GroupMatcher.group_equals(DEFAULT_GROUP)
     if isinstance(selection, GroupMatcher):
         return selection
-    if isinstance(selection, str | Key) or not all(isinstance(key, Key) for key in selection):
+    keys = list(selection) if isinstance(selection, Iterable) and not isinstance(selection, str) else None
+    if keys is None or not all(isinstance(key, kind) for key in keys):
         raise InvalidValueError(
-            f"{selection!r} selects nothing: give GroupMatcher.group_equals(...) or one of its kin, or a list of keys"
+            f"{selection!r} selects nothing: give GroupMatcher.group_equals(...) or one of its kin, or a list of "
+            f"{kind.__name__}"
         )
-    return list(selection)
+    return keys

@@ -20,6 +20,7 @@ from quartzite.model.query import (
     JobGroupQuery,
     JobHeader,
     JobQuery,
+    PagedQuery,
     PagedResult,
     TriggerGroup,
     TriggerGroupQuery,
@@ -32,6 +33,7 @@ from quartzite.triggers.base import Trigger
 __all__ = ["Querying"]
 
 K = TypeVar("K", bound=Key)
+Q = TypeVar("Q", bound=PagedQuery)
 
 
 class Querying:
@@ -47,27 +49,27 @@ class Querying:
 
     async def get_job_detail(self, key: JobKey) -> JobDetail | None:
         """Return a job, or None."""
-        return await self._core.store.get_job(key)
+        return await self._core.store.get_job(JobKey.checked(key))
 
     async def get_job_details(self, keys: Collection[JobKey]) -> list[JobDetail]:
         """Return the jobs of these keys that exist, in this order, each once."""
-        return await self._core.store.get_job_details(keys)
+        return await self._core.store.get_job_details([JobKey.checked(key) for key in keys])
 
     async def get_trigger(self, key: TriggerKey) -> Trigger | None:
         """Return a trigger, or None."""
-        return await self._core.store.get_trigger(key)
+        return await self._core.store.get_trigger(TriggerKey.checked(key))
 
     async def get_triggers(self, keys: Collection[TriggerKey]) -> list[Trigger]:
         """Return the triggers of these keys that exist, in this order, each once."""
-        return await self._core.store.get_triggers(keys)
+        return await self._core.store.get_triggers([TriggerKey.checked(key) for key in keys])
 
     async def get_triggers_of_job(self, key: JobKey) -> list[Trigger]:
         """Return the triggers of a job, by group, then name."""
-        return await self._core.store.get_triggers_for_job(key)
+        return await self._core.store.get_triggers_for_job(JobKey.checked(key))
 
     async def get_trigger_state(self, key: TriggerKey) -> TriggerState:
         """Return the state of a trigger; ``NONE`` when it is not stored."""
-        return await self._core.store.get_trigger_state(key)
+        return await self._core.store.get_trigger_state(TriggerKey.checked(key))
 
     async def get_calendar(self, name: str) -> Calendar | None:
         """Return a calendar, or None."""
@@ -75,36 +77,37 @@ class Querying:
 
     async def check_exists(self, key: JobKey | TriggerKey) -> bool:
         """Tell whether a job or a trigger is stored."""
-        return await self._core.store.check_exists(key)
+        store = self._core.store
+        return await store.check_exists(key if isinstance(key, TriggerKey) else JobKey.checked(key))
 
     # Pages ----------------------------------------------------------------------------------------------------
 
     async def query_jobs(self, query: JobQuery | None = None) -> PagedResult[JobHeader]:
         """Return one page of jobs, by group, then name; without a query all."""
-        return await self._core.store.query_jobs(query or JobQuery())
+        return await self._core.store.query_jobs(_checked(query, JobQuery))
 
     async def query_triggers(self, query: TriggerQuery | None = None) -> PagedResult[TriggerHeader]:
         """Return one page of triggers, by group, then name; without a query all."""
-        return await self._core.store.query_triggers(query or TriggerQuery())
+        return await self._core.store.query_triggers(_checked(query, TriggerQuery))
 
     async def query_job_groups(self, query: JobGroupQuery | None = None) -> PagedResult[JobGroup]:
         """Return one page of job groups, by name; without a query all."""
-        return await self._core.store.query_job_groups(query or JobGroupQuery())
+        return await self._core.store.query_job_groups(_checked(query, JobGroupQuery))
 
     async def query_trigger_groups(self, query: TriggerGroupQuery | None = None) -> PagedResult[TriggerGroup]:
         """Return one page of trigger groups, by name; without a query all."""
-        return await self._core.store.query_trigger_groups(query or TriggerGroupQuery())
+        return await self._core.store.query_trigger_groups(_checked(query, TriggerGroupQuery))
 
     async def query_calendar_names(self, query: CalendarQuery | None = None) -> PagedResult[str]:
         """Return one page of calendar names; without a query all."""
-        return await self._core.store.query_calendar_names(query or CalendarQuery())
+        return await self._core.store.query_calendar_names(_checked(query, CalendarQuery))
 
     async def query_fire_instances(self, query: FireInstanceQuery | None = None) -> PagedResult[FireInstance]:
         """Return one page of firings that are reserved or running; without a query all.
 
         A store that keeps them durably answers for the whole cluster, another one for this process.
         """
-        return await self._core.store.query_fire_instances(query or FireInstanceQuery())
+        return await self._core.store.query_fire_instances(_checked(query, FireInstanceQuery))
 
     async def query_cluster_nodes(self) -> list[ClusterNode]:
         """Return the nodes of the cluster, this one first."""
@@ -161,3 +164,11 @@ def _required(matcher: GroupMatcher[K] | None) -> GroupMatcher[K]:
     if not isinstance(matcher, GroupMatcher):
         raise InvalidValueError(f"{matcher!r} is no group matcher: give GroupMatcher.any_group() for all groups")
     return matcher
+
+
+def _checked(query: Q | None, kind: type[Q]) -> Q:
+    if query is None:
+        return kind()
+    if not isinstance(query, kind):
+        raise InvalidValueError(f"{query!r} is no {kind.__name__}: give {kind.__name__}(...), or None for all")
+    return query

@@ -33,6 +33,7 @@ from quartzite.engine.pausing import Pausing
 from quartzite.engine.querying import Querying
 from quartzite.engine.scheduling import Scheduling
 from quartzite.engine.shutdown import ShutdownReport
+from quartzite.errors import InvalidValueError
 from quartzite.execution import JobContext
 from quartzite.model.acquisition import ExecutionLimits
 from quartzite.model.identity import SchedulerIdentity
@@ -284,7 +285,7 @@ class Scheduler(Scheduling, Pausing, Querying):
         ``@job(hard_cancel=True)`` is cancelled as well.
         """
         self._lifecycle.check_open()
-        found = self._executing.interrupt_job(key)
+        found = self._executing.interrupt_job(JobKey.checked(key))
         if found:
             await self._notifier.tell(SchedulerListener.job_interrupted, key)
         return found
@@ -297,6 +298,10 @@ class Scheduler(Scheduling, Pausing, Querying):
     def set_execution_limits(self, limits: ExecutionLimits | None) -> None:
         """Limit how many firings of an execution group run on this node, from the next acquisition on."""
         self._lifecycle.check_open()
+        if limits is not None and not isinstance(limits, ExecutionLimits):
+            raise InvalidValueError(
+                f"{limits!r} is no ExecutionLimits: give ExecutionLimits({{group: number}}), or None"
+            )
         self._loop.limits = limits
         self._loop.signal.set(None)
 

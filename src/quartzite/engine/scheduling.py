@@ -21,7 +21,7 @@ from quartzite.errors import (
 )
 from quartzite.model.job import JobDetail
 from quartzite.model.job_data import EMPTY_JOB_DATA, JobData
-from quartzite.model.keys import JobKey, TriggerKey
+from quartzite.model.keys import JobKey, TriggerKey, check_name
 from quartzite.model.trigger_details import TriggerDetailsUpdate
 from quartzite.triggers.base import Trigger
 from quartzite.triggers.builder import TriggerBuilder
@@ -42,8 +42,8 @@ class Scheduling:
     * A job class or function that is handed over is registered with the type loader, so that its stored name leads
       to it in this process.
 
-    Every verb raises :class:`SchedulerError` when the scheduler has been shut down, and
-    :class:`JobPersistenceError` when the store can not do it.
+    Every verb raises :class:`InvalidValueError` for a key of the wrong type, :class:`SchedulerError` when the
+    scheduler has been shut down, and :class:`JobPersistenceError` when the store can not do it.
     """
 
     _core: SchedulerCore
@@ -217,7 +217,7 @@ class Scheduling:
     async def delete_job(self, key: JobKey) -> bool:
         """Delete a job with its triggers; tell whether it was there."""
         store = self._core.store
-        triggers = await store.get_triggers_for_job(key)
+        triggers = await store.get_triggers_for_job(JobKey.checked(key))
         found = await store.delete_job(key)
         if found:
             self._core.changed()
@@ -228,6 +228,7 @@ class Scheduling:
 
     async def delete_jobs(self, keys: Collection[JobKey]) -> bool:
         """Delete jobs with their triggers; tell whether all were there. Listeners hear of every key."""
+        keys = [JobKey.checked(key) for key in keys]
         found = await self._core.store.delete_jobs(keys)
         self._core.changed()
         for key in keys:
@@ -261,7 +262,7 @@ class Scheduling:
 
     async def unschedule_job(self, key: TriggerKey) -> bool:
         """Remove a trigger, and its job when that is not durable and has no other; tell whether it was there."""
-        found = await self._core.store.delete_trigger(key)
+        found = await self._core.store.delete_trigger(TriggerKey.checked(key))
         if found:
             self._core.changed()
             await self._core.tell(SchedulerListener.job_unscheduled, key)
@@ -269,6 +270,7 @@ class Scheduling:
 
     async def unschedule_jobs(self, keys: Collection[TriggerKey]) -> bool:
         """Remove triggers; tell whether all were there. Listeners hear of every key."""
+        keys = [TriggerKey.checked(key) for key in keys]
         found = await self._core.store.delete_triggers(keys)
         self._core.changed()
         for key in keys:
@@ -290,7 +292,7 @@ class Scheduling:
             ObjectAlreadyExistsError: the new trigger has another key, which is taken.
         """
         store = self._core.store
-        old = await store.get_trigger(key)
+        old = await store.get_trigger(TriggerKey.checked(key))
         if old is None:
             return None
         if isinstance(trigger, Schedule):
@@ -313,11 +315,15 @@ class Scheduling:
         Raises:
             JobPersistenceError: the update names a calendar that is not stored.
         """
-        return await self._core.store.update_trigger_details(key, update)
+        if not isinstance(update, TriggerDetailsUpdate):
+            raise InvalidValueError(
+                f"{update!r} is no update: give TriggerDetailsUpdate().with_priority(...) and its kin"
+            )
+        return await self._core.store.update_trigger_details(TriggerKey.checked(key), update)
 
     async def reset_trigger_from_error_state(self, key: TriggerKey) -> None:
         """Put a trigger that is in ERROR back to work, or to PAUSED when its group is paused; others stay."""
-        await self._core.store.reset_trigger_from_error_state(key)
+        await self._core.store.reset_trigger_from_error_state(TriggerKey.checked(key))
         self._core.changed()
 
     async def clear(self) -> None:
@@ -340,8 +346,12 @@ class Scheduling:
             update_triggers: Look for the next fire time of its triggers again.
 
         Raises:
+            InvalidValueError: the name is none, or the calendar.
             ObjectAlreadyExistsError: the name is taken.
         """
+        check_name("calendar", "name", name)
+        if not isinstance(calendar, Calendar):
+            raise InvalidValueError(f"calendar {name!r}: {calendar!r} is none: give an object of a calendar class")
         await self._core.store.add_calendar(name, calendar, replace=replace, update_triggers=update_triggers)
         if update_triggers:
             self._core.changed()

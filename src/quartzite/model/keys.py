@@ -8,7 +8,16 @@ from uuid import uuid4
 
 from quartzite.errors import InvalidValueError
 
-__all__ = ["DEFAULT_GROUP", "MAX_KEY_LENGTH", "RECOVERY_GROUP", "RETRY_GROUP", "JobKey", "Key", "TriggerKey"]
+__all__ = [
+    "DEFAULT_GROUP",
+    "MAX_KEY_LENGTH",
+    "RECOVERY_GROUP",
+    "RETRY_GROUP",
+    "JobKey",
+    "Key",
+    "TriggerKey",
+    "check_name",
+]
 
 DEFAULT_GROUP: Final = "DEFAULT"
 RECOVERY_GROUP: Final = "RECOVERING_JOBS"
@@ -41,8 +50,8 @@ class Key:
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
-        _check_part(kind, "name", self.name)
-        _check_part(kind, "group", self.group)
+        check_name(kind, "name", self.name)
+        check_name(kind, "group", self.group)
         object.__setattr__(self, "_hash", hash((kind, self.group, self.name)))
 
     def __hash__(self) -> int:
@@ -78,6 +87,19 @@ class Key:
         return (self.group, self.name)
 
     @classmethod
+    def checked(cls, key: object) -> Self:
+        """Return a key that was handed over, when it is one of this type.
+
+        Raises:
+            InvalidValueError: it is something else, also a text or a key of the other type.
+        """
+        if isinstance(key, cls):
+            return key
+        raise InvalidValueError(
+            f"{key!r} is no {cls.__name__}: give {cls.__name__}(name) or {cls.__name__}(name, group)"
+        )
+
+    @classmethod
     def random(cls, group: str = DEFAULT_GROUP) -> Self:
         """Return a key with a name that nobody else uses (a UUID)."""
         return cls(str(uuid4()), group)
@@ -95,7 +117,12 @@ class TriggerKey(Key):
     __slots__ = ()
 
 
-def _check_part(kind: str, part: str, text: object) -> None:
+def check_name(kind: str, part: str, text: object) -> None:
+    """Refuse what can not be a name that every database can hold; ``kind`` and ``part`` say whose name it is.
+
+    Raises:
+        InvalidValueError: it is no text, empty, longer than 200 characters, or holds a NUL or a lone surrogate.
+    """
     if not isinstance(text, str):
         raise InvalidValueError(f"{kind} {part} must be a text, not {text!r}")
     if not text:
