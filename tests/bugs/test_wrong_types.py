@@ -92,6 +92,22 @@ def test_builders_refuse_wrong_types_as_errors_of_their_own() -> None:
         JobBuilder.create(_nothing).with_concurrency_key(5).build()  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "parts", [{"seconds": float("nan")}, {"seconds": float("inf")}, {"days": 10**10}, {"minutes": "5"}]
+)
+def test_span_that_is_no_number_is_refused(parts: dict[str, Any]) -> None:
+    """A part of a span that is no number, or too big for one, is refused, naming it."""
+    with pytest.raises(InvalidValueError, match=rf"every\({next(iter(parts))}=.* give numbers"):
+        every(**parts)
+
+
+def test_number_of_times_that_is_no_whole_number_is_refused() -> None:
+    """How often it fires is a whole number."""
+    for times in ("3", 1.5):
+        with pytest.raises(InvalidValueError, match="at least 1"):
+            every(seconds=1, times=times)  # type: ignore[arg-type]
+
+
 def test_instant_in_a_zone_without_an_offset_is_naive() -> None:
     """A datetime with a zone that knows no offset is refused: read as local time it would depend on the machine."""
     moment = datetime(2030, 1, 1, tzinfo=NoOffset())

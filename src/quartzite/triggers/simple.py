@@ -247,16 +247,24 @@ def every(
         InvalidValueError: no span, one that is not positive or not in whole milliseconds, both forms at once, or
             fewer than one time.
     """
-    parts = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
+    parts = _span(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
     if interval is not None and parts:
         raise InvalidValueError(f"every({interval!r}, ...): give either a timedelta or its parts, not both")
     span = parts if interval is None else interval
     _check_interval("every(...)", span)
     if not span:
         raise InvalidValueError(f"every(...) of {span}: give a span above zero, for example every(minutes=5)")
-    if times is not None and times < 1:
+    if times is not None and (not isinstance(times, int) or times < 1):
         raise InvalidValueError(f"every(times={times}): give how often it fires in all, at least 1, or None for ever")
     return SimpleSchedule(repeat_interval=span, repeat_count=REPEAT_FOREVER if times is None else times - 1)
+
+
+def _span(**parts: float) -> timedelta:
+    try:
+        return timedelta(**parts)
+    except (TypeError, ValueError, OverflowError) as error:  # a text, not a number, or behind the longest span
+        given = ", ".join(f"{name}={part!r}" for name, part in parts.items() if part != 0)
+        raise InvalidValueError(f"every({given}) is no span ({error}): give numbers, such as minutes=5") from error
 
 
 def once() -> SimpleSchedule:
