@@ -19,7 +19,12 @@ from sqlalchemy.schema import CreateTable
 
 from quartzite.abc import Semaphore
 from quartzite.clock import SystemClock
-from quartzite.locks import PostgreSqlSelectForUpdateSemaphore, SelectForUpdateSemaphore, UpdateRowSemaphore
+from quartzite.locks import (
+    PostgreSqlAdvisorySemaphore,
+    PostgreSqlSelectForUpdateSemaphore,
+    SelectForUpdateSemaphore,
+    UpdateRowSemaphore,
+)
 from quartzite.locks.redis import RedisLockOptions, RedisSemaphore
 from quartzite.model.identity import SchedulerLock, SemaphoreContext
 from quartzite.sql.engine import create_engine
@@ -53,6 +58,7 @@ SUBJECTS = [
         POSTGRESQL.url,
         timedelta(seconds=10),
     ),
+    Subject("PostgreSQL, advisory lock", PostgreSqlAdvisorySemaphore, POSTGRESQL.url),
     Subject("PostgreSQL, UPDATE", UpdateRowSemaphore, POSTGRESQL.url),
     Subject("MariaDB, SELECT FOR UPDATE", SelectForUpdateSemaphore, MARIADB.url),
     Subject("MariaDB, UPDATE", UpdateRowSemaphore, MARIADB.url),

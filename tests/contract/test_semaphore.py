@@ -17,6 +17,7 @@ from quartzite.locks import (
     DbSemaphore,
     LocalSemaphore,
     MemoryOptimizedUpdateRowSemaphore,
+    PostgreSqlAdvisorySemaphore,
     PostgreSqlSelectForUpdateSemaphore,
     SelectForUpdateSemaphore,
     SqliteSemaphore,
@@ -163,6 +164,12 @@ class TestPostgreSqlSelectForUpdate(PostgreSqlContract):
         """What the handlers are told."""
         told = SemaphoreContext(scheduler_name="contract", instance_id="node-1", clock=FakeClock())
         return replace(told, table_prefix=PREFIX, schema=postgresql_schema, command_timeout=timedelta(seconds=15))
+
+
+class TestPostgreSqlAdvisory(PostgreSqlContract):
+    """PostgreSqlAdvisorySemaphore."""
+
+    handler = PostgreSqlAdvisorySemaphore
 
 
 class TestUpdateRowOnMariaDb(MariaDbContract):

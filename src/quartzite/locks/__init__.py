@@ -3,6 +3,7 @@
 ``quartzite.locks.redis`` has the one that needs the extra ``redis``.
 """
 
+from quartzite.locks.advisory import PostgreSqlAdvisorySemaphore
 from quartzite.locks.attempts import AttemptingSemaphore
 from quartzite.locks.local import LocalSemaphore
 from quartzite.locks.ownership import OwningSemaphore
@@ -18,6 +19,7 @@ __all__ = [
     "LockStatement",
     "MemoryOptimizedUpdateRowSemaphore",
     "OwningSemaphore",
+    "PostgreSqlAdvisorySemaphore",
     "PostgreSqlSelectForUpdateSemaphore",
     "SelectForUpdateSemaphore",
     "SqliteSemaphore",

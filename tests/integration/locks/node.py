@@ -22,13 +22,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from quartzite.abc import Semaphore
 from quartzite.clock import SystemClock
 from quartzite.errors import LockError
-from quartzite.locks import PostgreSqlSelectForUpdateSemaphore, SelectForUpdateSemaphore, UpdateRowSemaphore
+from quartzite.locks import (
+    PostgreSqlAdvisorySemaphore,
+    PostgreSqlSelectForUpdateSemaphore,
+    SelectForUpdateSemaphore,
+    UpdateRowSemaphore,
+)
 from quartzite.locks.redis import RedisLockOptions, RedisSemaphore
 from quartzite.model.identity import SchedulerLock, SemaphoreContext
 from quartzite.sql.engine import create_engine
 from tests.services import redis_client
 
-HANDLERS = {h.__name__: h for h in (PostgreSqlSelectForUpdateSemaphore, SelectForUpdateSemaphore, UpdateRowSemaphore)}
+ROWS = (PostgreSqlAdvisorySemaphore, PostgreSqlSelectForUpdateSemaphore, SelectForUpdateSemaphore, UpdateRowSemaphore)
+HANDLERS = {handler.__name__: handler for handler in ROWS}
 LOCK = SchedulerLock.TRIGGER_ACCESS
 PREFIX = "NODE_"
 

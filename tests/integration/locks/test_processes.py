@@ -27,10 +27,15 @@ from tests.services import (
     redis_client,
 )
 
-ON_POSTGRESQL = ("PostgreSqlSelectForUpdateSemaphore", "SelectForUpdateSemaphore", "UpdateRowSemaphore")
+ON_POSTGRESQL = (
+    "PostgreSqlAdvisorySemaphore",
+    "PostgreSqlSelectForUpdateSemaphore",
+    "SelectForUpdateSemaphore",
+    "UpdateRowSemaphore",
+)
 SUBJECTS = [
     *(pytest.param((POSTGRESQL.name, h), marks=pytest.mark.postgresql, id=f"postgresql-{h}") for h in ON_POSTGRESQL),
-    *(pytest.param((MARIADB.name, h), marks=pytest.mark.mariadb, id=f"mariadb-{h}") for h in ON_POSTGRESQL[1:]),
+    *(pytest.param((MARIADB.name, h), marks=pytest.mark.mariadb, id=f"mariadb-{h}") for h in ON_POSTGRESQL[2:]),
     pytest.param((REDIS.name, "RedisSemaphore"), marks=pytest.mark.redis, id="redis"),
 ]
 TTL = 800

@@ -76,13 +76,13 @@ async def test_the_last_attempt_may_succeed(
     engine: AsyncEngine, kind: Callable[[], AttemptingSemaphore], attempts: int
 ) -> None:
     """An attempt that fails is repeated after a second of the context's clock, and nothing is held meanwhile."""
-    clock, requestor, semaphore = FakeClock(), uuid4(), kind()
+    clock, requestor, semaphore = Watched(), uuid4(), kind()
     await semaphore.initialize(context(clock))
     async with engine.connect() as connection:
         failing = Failing(engine, attempts - 1)
         asked = asyncio.ensure_future(semaphore.obtain_lock(requestor, connection, TRIGGERS))
         for left in range(attempts - 1, 0, -1):
-            await settled(failing, left - 1)
+            await clock.waited_on()
             await clock.advance(milliseconds=999)
             assert (failing.left, asked.done()) == (left - 1, False)
             assert not semaphore.holds(requestor, TRIGGERS)
@@ -93,13 +93,22 @@ async def test_the_last_attempt_may_succeed(
         assert [tuple(row) for row in found] == [("s", "TRIGGER_ACCESS")]
 
 
-async def settled(failing: Failing, left: int) -> None:
-    """Wait until a statement has failed, which happens in the driver's thread."""
-    async with asyncio.timeout(5):
-        while failing.left != left:  # noqa: ASYNC110  # the driver's thread can set no event of this loop
-            await asyncio.sleep(0)
-    for _ in range(50):
-        await asyncio.sleep(0)
+class Watched(FakeClock):
+    """A clock that tells when somebody has begun to wait on it: the driver's thread takes its time until then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waited_on = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, and say so."""
+        self._waited_on.set()
+        await super().sleep(seconds)
+
+    async def waited_on(self) -> None:
+        """Wait until somebody waits, once more than before."""
+        await asyncio.wait_for(self._waited_on.wait(), 5)
+        self._waited_on.clear()
 
 
 @pytest.mark.parametrize(("kind", "attempts"), KINDS)
@@ -107,13 +116,13 @@ async def test_after_the_last_attempt_the_lock_is_refused(
     engine: AsyncEngine, kind: Callable[[], AttemptingSemaphore], attempts: int
 ) -> None:
     """The error names lock, scheduler and reason, has the driver's error as its cause, and nothing is held."""
-    clock, requestor, semaphore = FakeClock(), uuid4(), kind()
+    clock, requestor, semaphore = Watched(), uuid4(), kind()
     await semaphore.initialize(context(clock))
     async with engine.connect() as connection:
-        failing = Failing(engine, attempts)
+        Failing(engine, attempts)
         asked = asyncio.ensure_future(semaphore.obtain_lock(requestor, connection, TRIGGERS))
-        for left in range(attempts - 1, 0, -1):
-            await settled(failing, left)
+        for _ in range(attempts - 1):
+            await clock.waited_on()
             await clock.advance(seconds=1)
         with pytest.raises(
             LockError, match=r"row lock TRIGGER_ACCESS of scheduler 's' was not obtained: .*try again"

@@ -144,7 +144,9 @@ class SemaphoreContract(Contract):
         """Cancelled while it waits, a call raises, never answers, and the lock goes to the next one."""
         holders = await make_holders()
         async with holders.holding(uuid4(), TRIGGERS):
-            cancelled, patient = holders.ask(uuid4(), TRIGGERS), holders.ask(uuid4(), TRIGGERS)
+            begun = asyncio.Event()
+            cancelled, patient = holders.ask(uuid4(), TRIGGERS, begun), holders.ask(uuid4(), TRIGGERS)
+            await begun.wait()  # what is cancelled is the call, not the connection that may be opened before it
             assert await holders.waits(cancelled)
             cancelled.cancel()
             with pytest.raises(asyncio.CancelledError):
