@@ -60,6 +60,9 @@ class TriggerState(IntEnum):
     NONE = 5
     EXECUTING = 6
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class SchedulerInstruction(Enum):
     """What the end of a firing tells the store (spec 01 section 7)."""
