@@ -18,7 +18,11 @@ They need pytest and pytest-asyncio.
 import pytest
 
 # Before the modules are imported, so that a failing assert shows its values.
-pytest.register_assert_rewrite("quartzite.testing.contracts.job_store", "quartzite.testing.contracts.semaphore")
+pytest.register_assert_rewrite(
+    "quartzite.testing.contracts.job_store",
+    "quartzite.testing.contracts.lock_provider",
+    "quartzite.testing.contracts.semaphore",
+)
 
 from quartzite.testing.contracts.capabilities import Capability, Contract, requires  # noqa: E402
 from quartzite.testing.contracts.job_store import (  # noqa: E402
@@ -29,6 +33,7 @@ from quartzite.testing.contracts.job_store import (  # noqa: E402
     StoreDriver,
     StoreParts,
 )
+from quartzite.testing.contracts.lock_provider import LetPass, LockProviderContract, MakeProvider  # noqa: E402
 from quartzite.testing.contracts.semaphore import Connect, MakeSemaphore, SemaphoreContract  # noqa: E402
 
 __all__ = [
@@ -36,7 +41,10 @@ __all__ = [
     "Connect",
     "Contract",
     "JobStoreContract",
+    "LetPass",
+    "LockProviderContract",
     "MakeDriver",
+    "MakeProvider",
     "MakeSemaphore",
     "MakeStore",
     "SemaphoreContract",
