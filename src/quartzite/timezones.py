@@ -46,6 +46,7 @@ _PROBE: Final = 1 << 19
 _PIECE: Final = _PROBE << 6
 _FIRST: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1) + 2 * _DAY
 _LAST: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1) - 2 * _DAY
+_MACHINE_ZONES: Final = frozenset({"localtime", "Factory", "posixrules"})
 _WINDOWS_IDS: Final = {name.casefold(): iana for name, iana in IANA_ZONES.items()}
 
 
@@ -250,10 +251,19 @@ def _second_of(instant: datetime) -> int:
 def _with_id(value: ZoneInfo) -> ZoneInfo:
     if not value.key:
         raise InvalidValueError(f"time zone {value!r} has no id, so it can not be stored: use ZoneInfo(id)")
+    _refuse_the_machines_own(value.key)
     return value
 
 
+def _refuse_the_machines_own(name: str) -> None:
+    if name in _MACHINE_ZONES:
+        raise InvalidValueError(
+            f"time zone {name!r} is another one on each machine: use the id of the zone that is meant, as Europe/Berlin"
+        )
+
+
 def _by_id(name: str) -> ZoneInfo:
+    _refuse_the_machines_own(name)
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # unknown; not a relative path; a folder of the database

@@ -251,3 +251,10 @@ def test_offsets_stand_still_beyond_the_calendar() -> None:
 def test_offsets_are_shared() -> None:
     """All users of a zone share what is known of it."""
     assert offsets_of(NEW_YORK) is offsets_of(zone("America/New_York"))
+
+
+@pytest.mark.parametrize("name", ["localtime", "Factory", "posixrules"])
+def test_the_zone_of_the_machine_is_refused(name: str) -> None:
+    """A name that means another zone on each machine is refused: it could not be stored."""
+    with pytest.raises(InvalidValueError, match="another one on each machine"):
+        zone(name)

@@ -306,7 +306,7 @@ async def _quietly(step: Callable[[], Awaitable[Any]]) -> None:
     """Do one step of an ending: the next one is done whatever happens."""
     try:
         await step()
-    except Exception:
+    except (Exception, SystemExit):  # a plugin that exits must not end the event loop in the middle of the shutdown
         logger.exception("A step of the shutdown failed.", extra={"step": _name_of(step)})
 
 

@@ -43,7 +43,7 @@ class JobData(Mapping[str, Any]):
         for key in merged:
             if not isinstance(key, str):
                 raise InvalidValueError(f"job data key {key!r} must be a text")
-        self._values: dict[str, Any] = deepcopy(merged)
+        self._values: dict[str, Any] = {key: _copied(key, value) for key, value in merged.items()}
         self._changed = False
 
     @classmethod
@@ -177,6 +177,18 @@ class MutableJobData(JobData, MutableMapping[str, Any]):
     def frozen(self) -> JobData:
         """Return a read-only deep copy, which knows whether the values were changed."""
         return JobData._adopt(deepcopy(self._values), changed=self.changed)
+
+
+def _copied(key: str, value: Any) -> Any:
+    """Return a deep copy of a value; what can not be copied could not be stored either."""
+    try:
+        return deepcopy(value)
+    except Exception as error:  # whatever the copying of a foreign class raises
+        reason = str(error) or type(error).__name__
+        raise InvalidValueError(
+            f"job data {key!r} is a {type(value).__name__} that can not be copied ({reason}): "
+            "store what it is made of instead"
+        ) from error
 
 
 EMPTY_JOB_DATA: Final = JobData()

@@ -181,6 +181,20 @@ async def test_what_was_ready_is_undone_when_a_part_fails(subject: Subject) -> N
         await subject.scheduler.start()
 
 
+async def test_a_plugin_that_exits_does_not_end_the_shutdown(subject: Subject) -> None:
+    """A plugin whose shutdown raises SystemExit is logged, and the store is shut down all the same."""
+
+    class Exiting(NotingPlugin):
+        async def shutdown(self) -> None:
+            raise SystemExit(3)
+
+    await subject.scheduler.initialize({"a": Exiting("a", subject.log)})
+    await subject.scheduler.start()
+    await subject.scheduler.shutdown()
+    assert subject.scheduler.is_shutdown
+    assert "shutdown" in subject.life
+
+
 async def test_a_store_that_can_not_be_initialized_is_shut_down(subject: Subject) -> None:
     """What the store had begun is freed, and the error is the store's."""
     subject.faults.fail("initialize", JobPersistenceError("no such database"))

@@ -1,5 +1,6 @@
 """Job data: read-only when stored, changeable in a run."""
 
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -57,3 +58,18 @@ def test_what_is_no_mapping_is_refused(values: Any) -> None:
     """Job data is made of names with values: anything else is refused with an error of its own."""
     with pytest.raises(InvalidValueError, match="is no mapping"):
         JobData(values)
+
+
+def test_what_can_not_be_copied_is_refused_by_its_key() -> None:
+    """A value that can not be copied is refused when it is put in, naming key and type."""
+    with pytest.raises(InvalidValueError, match=r"'guard' is a lock that can not be copied"):
+        JobData({"guard": Lock()})
+
+
+def test_values_that_are_nested_too_deep_are_refused_by_their_key() -> None:
+    """Lists within lists without end are refused, naming the key."""
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(InvalidValueError, match="'deep' is a list"):
+        JobData({"deep": deep})
