@@ -135,8 +135,10 @@ class JobNotFoundError(JobPersistenceError):
 
     def __init__(self, job_key: JobKey, user: object = None) -> None:
         self.job_key = job_key
-        who = f"{user} names " if user is not None else ""
-        super().__init__(f"{who}job {job_key}, which is not stored: add the job first")
+        if user is None:
+            super().__init__(f"job {job_key} is not stored: add it first")
+        else:
+            super().__init__(f"{user} names job {job_key}, which is not stored: add the job first")
 
 
 class LockError(JobPersistenceError):

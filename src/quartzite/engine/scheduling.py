@@ -13,6 +13,7 @@ from quartzite.engine.core import SchedulerCore
 from quartzite.engine.definitions import AnyJob, AnyTrigger, built_job, built_trigger, built_triggers, with_job
 from quartzite.errors import (
     InvalidValueError,
+    JobNotFoundError,
     NeverFiresError,
     ObjectAlreadyExistsError,
     QuartzError,
@@ -255,6 +256,8 @@ class Scheduling:
                 await store.add_trigger(trigger)
             except ObjectAlreadyExistsError:
                 continue  # somebody drew the same number
+            except JobNotFoundError:
+                raise JobNotFoundError(key) from None  # nobody knows the trigger that was made for it
             break
         await self._scheduled(trigger)
 
