@@ -64,8 +64,19 @@ class StoreDriver:
         return trigger
 
     async def add_triggers(self, *names: str, **fields: Any) -> list[Trigger]:
-        """Store several triggers that differ by name, and return them."""
-        return [await self.add_trigger(name, **fields) for name in names]
+        """Store several triggers of one job that differ by name, and return them."""
+        triggers = [a_trigger(name, **{"when": self.clock.now(), **fields}) for name in names]
+        await self.add_to_one_job(*triggers)
+        return triggers
+
+    async def add_to_one_job(self, *triggers: Trigger) -> None:
+        """Store triggers of one job: at once with their job when that is not there, else one by one."""
+        for trigger in triggers:
+            if await self.store.check_exists(trigger.job_key):
+                await self.store.add_trigger(trigger)
+            else:
+                await self.store.schedule_jobs({a_job(trigger.job_key.name, trigger.job_key.group): triggers})
+                break
 
     # The fire cycle -------------------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from quartzite.execution import TriggerFiredBundle
+from quartzite.execution import JobCompletion, TriggerFiredBundle
 from quartzite.testing.contracts.job_store.base import StoreContract
-from quartzite.testing.contracts.job_store.content import at
+from quartzite.testing.contracts.job_store.content import a_trigger, at
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 from quartzite.triggers.misfire import SimpleMisfireInstruction
 from quartzite.triggers.simple import every
@@ -69,12 +69,11 @@ class EnduranceContract(StoreContract):
     async def test_a_burst_is_drained_in_batches(self, driver: StoreDriver) -> None:
         """Three hundred one-shots of one second are fired in batches, each once, the urgent ones of a batch first."""
         names = [f"{number:03}" for number in range(300)]
-        for name in names:
-            await driver.add_trigger(name, priority=int(name) % 7)
+        await driver.add_to_one_job(*(a_trigger(name, priority=int(name) % 7) for name in names))
         fired: list[str] = []
         while bundles := await driver.fire_due(50):
             fired += [bundle.trigger.key.name for bundle in bundles]
-            for bundle in bundles:
-                await driver.complete(bundle, bundle.trigger.execution_complete(None))
+            done = [JobCompletion(one.trigger, one.job, one.trigger.execution_complete(None)) for one in bundles]
+            await driver.store.triggered_jobs_complete(done)
         assert fired == sorted(names, key=lambda name: (-(int(name) % 7), name))
         assert (await driver.snapshot()).triggers == ()

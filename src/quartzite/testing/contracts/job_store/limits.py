@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from quartzite.testing.contracts.job_store.base import StoreContract
-from quartzite.testing.contracts.job_store.content import at, keys_of
+from quartzite.testing.contracts.job_store.content import a_trigger, at, keys_of
 from quartzite.testing.contracts.job_store.driver import StoreDriver
 
 __all__ = ["LimitsContract"]
@@ -32,8 +32,12 @@ _LIMITS: list[tuple[Mapping[str | None, int | None], str]] = [
 
 async def _add(driver: StoreDriver, *groups: str | None) -> None:
     """Store one trigger per execution group, in this order of firing, named after the group and a number."""
-    for number, group in enumerate(groups):
-        await driver.add_trigger(f"{number}-{group}", execution_group=group, when=at(number / 1000 - 1))
+    await driver.add_to_one_job(
+        *(
+            a_trigger(f"{number}-{group}", execution_group=group, when=at(number / 1000 - 1))
+            for number, group in enumerate(groups)
+        )
+    )
 
 
 class LimitsContract(StoreContract):
