@@ -93,6 +93,7 @@ async def _world(maker: MakeStore, handle_misfires: HandleMisfires) -> World:
     )
     store = await maker(parts)
     await store.scheduler_started()
+    parts.signaler.clear()  # what a start tells depends on whether there was a former life
     driver = StoreDriver(
         store=store, clock=parts.clock, signaler=parts.signaler, misfire_threshold=parts.misfire_threshold
     )
