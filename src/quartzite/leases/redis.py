@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -154,7 +154,7 @@ class RedisLockProvider(LockProvider):
             LockError: the server can not be reached.
         """
         names = ("locked_by", "locked_at", "lock_until", "tick", "token")
-        by, at, until, tick, token = await self._ask(name, self._client.hmget(self._prefix + name, *names))
+        by, at, until, tick, token = await self._ask(name, lambda: self._client.hmget(self._prefix + name, *names))
         if token is None:
             return None
         return LeaseInfo(
@@ -195,14 +195,22 @@ class RedisLockProvider(LockProvider):
         return True
 
     async def _run(self, script: Any, name: str, *arguments: object) -> Any:
-        return await self._ask(name, script(keys=[self._prefix + name], args=arguments))
+        return await self._ask(name, lambda: script(keys=[self._prefix + name], args=arguments))
 
-    async def _ask(self, name: str, answer: Any) -> Any:
+    async def _ask(self, name: str, command: Callable[[], Awaitable[Any]]) -> Any:
+        """Send a command; once more when its connection is lost, as all are by a restart of the server.
+
+        Every command may come twice: a claim is known again, and what was released stays so.
+        """
+        from redis.exceptions import ConnectionError as ConnectionLost
         from redis.exceptions import RedisError
 
         try:
-            return await answer
-        except (RedisError, OSError, TimeoutError) as error:
+            try:
+                return await command()
+            except ConnectionLost:
+                return await command()
+        except (RedisError, OSError) as error:
             raise LockError(f"lock {name!r}: Redis did not answer: {type(error).__name__}: {error}") from error
 
 
