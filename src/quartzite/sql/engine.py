@@ -115,7 +115,8 @@ def create_engine(
     address = async_url(url)
     options = _pool_options(address, pool or PoolSettings())
     if autocommit:
-        options |= {"isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None}
+        # Some drivers would send a ROLLBACK all the same, with nothing to roll back.
+        options |= {"isolation_level": "AUTOCOMMIT", "pool_reset_on_return": None, "skip_autocommit_rollback": True}
     engine = create_async_engine(address, connect_args=dict(connect_args or {}), **options)
     answers = dialect(engine.dialect) if dialect else dialect_for(engine.dialect)
     _prepare_connections(engine, answers, idle_in_transaction)
