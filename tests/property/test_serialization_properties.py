@@ -62,7 +62,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 DATA = st.dictionaries(KEYS, VALUES, max_size=5).map(JobData)
-NAMES = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=200)
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=200)
 INSTANTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 WEEKDAYS = st.frozensets(st.sampled_from(DayOfWeek))
 
@@ -142,7 +142,7 @@ COMMON: dict[str, Any] = {
     "priority": st.integers(-(2**31), 2**31 - 1),
     "misfire_instruction": st.integers(-1, 2),
     "start_time": INSTANTS,
-    "end_time": st.none() | st.datetimes(datetime(2200, 1, 2), timezones=st.just(UTC)),  # noqa: DTZ001
+    "end_time": st.none() | st.datetimes(datetime(2200, 1, 2), datetime(9998, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
     "execution_group": st.none() | NAMES,
     "preferred_node": st.sampled_from([PreferredNode.NONE, PreferredNode.AUTO, PreferredNode("a", is_automatic=True)])
     | NAMES.map(PreferredNode),
