@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from quartzite.abc import Clock
-from quartzite.errors import SchedulerConfigError
+from quartzite.errors import JobPersistenceError, SchedulerConfigError
 from quartzite.settings import SqlStoreSettings
 from quartzite.sql.dialects import SqlDialect, dialect_for
 from quartzite.sql.engine import PoolSettings, create_engine, in_isolation
@@ -61,9 +61,10 @@ class Database:
         while True:
             try:
                 await self._prepare(clock)
-            except (SQLAlchemyError, OSError) as error:
-                if not self._settings.wait_for_database or not self.is_transient(error):
-                    raise persistence_error("looking at the database", error) from error
+            except (SQLAlchemyError, OSError, JobPersistenceError) as error:
+                cause = error.__cause__ or error if isinstance(error, JobPersistenceError) else error
+                if not self._settings.wait_for_database or not self.is_transient(cause):
+                    raise persistence_error("looking at the database", cause) from cause
                 _logger.warning("the database does not answer, trying again in %s: %s", wait, error)
                 await clock.sleep(wait.total_seconds())
                 wait = min(2 * wait, max(self._settings.db_retry_interval, _FIRST_WAIT))
