@@ -16,6 +16,8 @@ from quartzite.stores.sql import SqlJobStore
 from quartzite.testing.signaler import RecordingSignaler
 from tests.servers import PrivateMariaDb, PrivatePostgresql, PrivateServer
 
+# A private server is made, stopped and started again.
+pytestmark = pytest.mark.timeout(120)
 IDENTITY = SchedulerIdentity(scheduler_name="patient")
 
 
@@ -29,7 +31,7 @@ def server(request: pytest.FixtureRequest) -> PrivateServer:
     """A server of the test's own, which is down."""
     found = request.getfixturevalue(f"private_{request.param}")
     assert isinstance(found, PrivatePostgresql | PrivateMariaDb)
-    found.stop()
+    found.kill()
     return found
 
 
