@@ -12,6 +12,8 @@ __all__ = ["MAX_LOCK_NAME_LENGTH", "LockConfiguration"]
 
 MAX_LOCK_NAME_LENGTH: Final = 255
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_LONGEST: Final = timedelta(days=36_500)
+"""A hundred years, which every provider's clock can add to its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,10 @@ class LockConfiguration:
         _check_name(self.name)
         _check_duration(self.name, "lock_at_most_for", self.lock_at_most_for)
         _check_duration(self.name, "lock_at_least_for", self.lock_at_least_for)
+        if self.lock_at_most_for > _LONGEST:
+            raise InvalidValueError(
+                f"lock {self.name!r}: lock_at_most_for is {self.lock_at_most_for}: at most {_LONGEST.days} days"
+            )
         if self.lock_at_most_for <= timedelta(0):
             raise InvalidValueError(f"lock {self.name!r}: lock_at_most_for is {self.lock_at_most_for}: more than 0")
         if not timedelta(0) <= self.lock_at_least_for <= self.lock_at_most_for:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from quartzite.abc import Clock
@@ -20,72 +21,68 @@ if TYPE_CHECKING:
 
 __all__ = ["RECORD_LIFE", "RedisLockProvider"]
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 RECORD_LIFE: Final = timedelta(days=7)
 """How long the record of a lock outlives the lease, and with it the latest tick."""
-_RECORD_MILLIS: Final = RECORD_LIFE // timedelta(milliseconds=1)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_MILLISECOND: Final = timedelta(milliseconds=1)
 _TIMEOUT: Final = 5.0
 """Seconds that a server may take to connect or to answer, where the application did not say."""
+_NO_TICK: Final = "-" * 18
 
-# A command whose answer was lost is sent again by the client: the claim, a number of each call, makes that harmless.
-# Numbers travel as text: microseconds since 1970 have 16 digits, within the 53 bits that Lua counts exactly.
-_NOW: Final = """
+# The record of a lock is one text, so that a script reads and writes it at one go. Its fields have fixed places: token,
+# lock_until, running_until and locked_at in microseconds since 1970 with 16 digits, which Lua counts exactly; the tick
+# in microseconds since the year 1 with 18, which it does not; the claim; and the holder. All compare as text.
+# A command whose answer was lost is sent again: the claim, a number of each call, makes that harmless.
+_LOCK: Final = """
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
-"""
-_TEXT: Final = "local function text(n) return string.format('%.0f', n) end\n"
-_LOCK: Final = (
-    _NOW
-    + _TEXT
-    + """
-local r = redis.call('HMGET', KEYS[1], 'token', 'lock_until', 'running_until', 'tick', 'claim', 'locked_at')
-local tick = tonumber(ARGV[3])
-if r[5] == ARGV[6] then return {r[1], r[6]} end
-if r[1] then
-  if not tick then
-    if tonumber(r[2]) > now then return false end
+local r = redis.call('GET', KEYS[1])
+local kind, tick = string.sub(ARGV[3], 1, 1), string.sub(ARGV[3], 2)
+local at = string.format('%.0f', now)
+local token = at
+if r then
+  if string.sub(r, 83, 98) == ARGV[4] then return string.sub(r, 1, 16) .. string.sub(r, 49, 64) end
+  local last = string.sub(r, 65, 82)
+  if kind == 'p' then
+    if string.sub(r, 17, 32) > at then return false end
+    tick = last
   else
-    if r[4] and tick <= tonumber(r[4]) then return false end
-    if ARGV[4] == '1' and tonumber(r[3]) > now then return false end
+    if tick <= last then return false end
+    if kind == 'x' and string.sub(r, 33, 48) > at then return false end
   end
+  local former = string.sub(r, 1, 16)
+  if former >= at then token = string.format('%.0f', former + 1) end
 end
-local token = math.max(now, (tonumber(r[1]) or 0) + 1)
-local til = text(now + ARGV[2])
-redis.call('HSET', KEYS[1], 'token', text(token), 'locked_by', ARGV[1], 'locked_at', text(now),
-  'lock_until', til, 'running_until', til, 'claim', ARGV[6])
-if tick then redis.call('HSET', KEYS[1], 'tick', ARGV[3]) end
-redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + ARGV[5])
-return {text(token), text(now)}
+local til = string.format('%.0f', now + ARGV[2])
+redis.call('SET', KEYS[1], token .. til .. til .. at .. tick .. ARGV[4] .. ARGV[1], 'PX', ARGV[5])
+return token .. at
 """
-)
-_RELEASE: Final = (
-    _NOW
-    + _TEXT
-    + """
-if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'running_until', text(now), 'lock_until', text(math.max(now, tonumber(ARGV[2]))))
+# Who may have it next is said without asking the time: from the end of the at-least time on, which may have passed.
+_RELEASE: Final = """
+local r = redis.call('GET', KEYS[1])
+if not r or string.sub(r, 1, 16) ~= ARGV[1] then return 0 end
+redis.call('SETRANGE', KEYS[1], 16, ARGV[2] .. string.sub(r, 49, 64))
 return 1
 """
-)
-_PROLONG: Final = (
-    _NOW
-    + _TEXT
-    + """
-local r = redis.call('HMGET', KEYS[1], 'token', 'running_until')
-if r[1] ~= ARGV[1] or tonumber(r[2]) <= now then return false end
-local til = text(now + ARGV[2])
-redis.call('HSET', KEYS[1], 'lock_until', til, 'running_until', til)
-redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + ARGV[3])
-return text(now)
+_PROLONG: Final = """
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+local at = string.format('%.0f', now)
+local r = redis.call('GET', KEYS[1])
+if not r or string.sub(r, 1, 16) ~= ARGV[1] or string.sub(r, 33, 48) <= at then return false end
+local til = string.format('%.0f', now + ARGV[2])
+redis.call('SETRANGE', KEYS[1], 16, til .. til)
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return at
 """
-)
 
 
 class RedisLockProvider(LockProvider):
     """Leases on one Redis server (or one with Sentinel), by the server's time. No database is needed.
 
-    Each lock is one hash ``<key_prefix><name>``; taking, releasing and extending a lease is one command each. The
+    Each lock is one key ``<key_prefix><name>``; taking, releasing and extending a lease is one command each. The
     record lives seven days longer than the lease. Services that share a server need prefixes of their own.
 
     Args:
@@ -110,7 +107,9 @@ class RedisLockProvider(LockProvider):
         self._holder = holder or node_name()
         self._owns_client = isinstance(server, str) or not hasattr(server, "connection_pool")
         self._client: Redis = _client_of(server)
-        self._scripts = _Scripts(self._client)
+        self._lock = _Script(self._client, _LOCK)
+        self._release = _Script(self._client, _RELEASE)
+        self._prolong = _Script(self._client, _PROLONG)
 
     def twin(self) -> RedisLockProvider:
         """Return a provider with a client of its own, with one connection."""
@@ -130,21 +129,24 @@ class RedisLockProvider(LockProvider):
             LockError: the server can not be reached.
         """
         asked_at = self._clock.monotonic()
-        answer = await self._run(
-            self._scripts.lock,
+        answer = await self._ask(
+            self._lock,
             configuration.name,
             self._holder,
-            _micros(configuration.lock_at_most_for),
-            "" if configuration.tick is None else _micros(configuration.tick - _EPOCH),
-            "1" if configuration.exclusive else "0",
-            _RECORD_MILLIS,
+            configuration.lock_at_most_for // _MICROSECOND,
+            _tick_text(configuration),
             secrets.token_hex(8),
+            _life_of(configuration.lock_at_most_for),
         )
         if answer is None:
             return None
-        token, now = answer
         return Lease(
-            self, configuration, holder=self._holder, token=int(token), locked_at=_instant(now), asked_at=asked_at
+            self,
+            configuration,
+            holder=self._holder,
+            token=int(answer[:16]),
+            locked_at=_instant(answer[16:]),
+            asked_at=asked_at,
         )
 
     async def holder(self, name: str) -> LeaseInfo | None:
@@ -153,16 +155,17 @@ class RedisLockProvider(LockProvider):
         Raises:
             LockError: the server can not be reached.
         """
-        names = ("locked_by", "locked_at", "lock_until", "tick", "token")
-        by, at, until, tick, token = await self._ask(name, lambda: self._client.hmget(self._prefix + name, *names))
-        if token is None:
+        answer = await self._ask(self._client.get, name)
+        if answer is None:
             return None
+        record = answer.decode() if isinstance(answer, bytes) else str(answer)
+        tick = record[64:82]
         return LeaseInfo(
-            holder=by.decode() if isinstance(by, bytes) else by,
-            locked_at=_instant(at),
-            locked_until=_instant(until),
-            tick=None if tick is None else _instant(tick),
-            token=int(token),
+            holder=record[98:],
+            locked_at=_instant(record[48:64]),
+            locked_until=_instant(record[16:32]),
+            tick=None if tick == _NO_TICK else _FIRST + int(tick) * _MICROSECOND,
+            token=int(record[:16]),
         )
 
     async def release(self, lease: Lease) -> bool:
@@ -171,8 +174,8 @@ class RedisLockProvider(LockProvider):
         Raises:
             LockError: the server can not be reached; the lease ends by itself.
         """
-        until = _micros(lease.at_least_until - _EPOCH)
-        return bool(await self._run(self._scripts.release, lease.name, lease.token, until))
+        until = (lease.at_least_until - _EPOCH) // _MICROSECOND
+        return bool(await self._ask(self._release, lease.name, lease.token, until))
 
     async def prolong(self, lease: Lease, at_most_for: timedelta, at_least_for: timedelta) -> bool:
         """Let a lease last longer.
@@ -182,8 +185,8 @@ class RedisLockProvider(LockProvider):
         """
         asked = replace(lease.configuration, lock_at_most_for=at_most_for, lock_at_least_for=at_least_for)
         asked_at = self._clock.monotonic()
-        at_most = _micros(asked.lock_at_most_for)
-        now = await self._run(self._scripts.prolong, lease.name, lease.token, at_most, _RECORD_MILLIS)
+        at_most = asked.lock_at_most_for
+        now = await self._ask(self._prolong, lease.name, lease.token, at_most // _MICROSECOND, _life_of(at_most))
         if now is None:
             return False
         lease.prolonged(
@@ -194,33 +197,77 @@ class RedisLockProvider(LockProvider):
         )
         return True
 
-    async def _run(self, script: Any, name: str, *arguments: object) -> Any:
-        return await self._ask(name, lambda: script(keys=[self._prefix + name], args=arguments))
-
-    async def _ask(self, name: str, command: Callable[[], Awaitable[Any]]) -> Any:
+    async def _ask(self, command: Callable[..., Awaitable[Any]], name: str, *arguments: object) -> Any:
         """Send a command; once more when its connection is lost, as all are by a restart of the server.
 
         Every command may come twice: a claim is known again, and what was released stays so.
         """
-        from redis.exceptions import ConnectionError as ConnectionLost
-        from redis.exceptions import RedisError
-
+        key = self._prefix + name
         try:
-            try:
-                return await command()
-            except ConnectionLost:
-                return await command()
-        except (RedisError, OSError) as error:
-            raise LockError(f"lock {name!r}: Redis did not answer: {type(error).__name__}: {error}") from error
+            return await command(key, *arguments)
+        except (_redis_error(), OSError) as error:
+            if not isinstance(error, _connection_lost()):
+                raise _unreachable(name, error) from error
+        try:
+            return await command(key, *arguments)
+        except (_redis_error(), OSError) as error:
+            raise _unreachable(name, error) from error
 
 
-class _Scripts:
-    """The scripts of one client: each is one command, and loaded again when the server has forgotten it."""
+class _Script:
+    """A script of one client: one command, and loaded again when the server has forgotten it.
 
-    def __init__(self, client: Redis) -> None:
-        self.lock = client.register_script(_LOCK)
-        self.release = client.register_script(_RELEASE)
-        self.prolong = client.register_script(_PROLONG)
+    It is sent by the connections of the client's pool: the client's own way around them would cost half as much again.
+    """
+
+    __slots__ = ("_pool", "_sha", "_text")
+
+    def __init__(self, client: Redis, text: str) -> None:
+        self._pool: Any = client.connection_pool
+        self._text = text
+        self._sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+    async def __call__(self, key: str, *arguments: object) -> Any:
+        """Run it with one key."""
+        try:
+            return await self._send("EVALSHA", self._sha, 1, key, *arguments)
+        except _redis_error() as error:
+            if type(error).__name__ != "NoScriptError":
+                raise
+        return await self._send("EVAL", self._text, 1, key, *arguments)
+
+    async def _send(self, *command: object) -> Any:
+        connection = await self._pool.get_connection()
+        try:
+            await connection.send_command(*command)
+            return await connection.read_response()
+        finally:
+            await self._pool.release(connection)
+
+
+@cache
+def _redis_error() -> type[Exception]:
+    from redis.exceptions import RedisError
+
+    return RedisError
+
+
+@cache
+def _connection_lost() -> type[Exception]:
+    from redis.exceptions import ConnectionError as ConnectionLost
+
+    return ConnectionLost
+
+
+def _unreachable(name: str, error: Exception) -> LockError:
+    return LockError(f"lock {name!r}: Redis did not answer: {type(error).__name__}: {error}")
+
+
+def _tick_text(configuration: LockConfiguration) -> str:
+    """Return the tick as the script reads it: plain, or a tick that may, or may not, run beside an earlier one."""
+    if configuration.tick is None:
+        return f"p{_NO_TICK}"
+    return f"{'x' if configuration.exclusive else 't'}{(configuration.tick - _FIRST) // _MICROSECOND:018d}"
 
 
 def _client_of(server: Redis | str | Callable[[], Redis]) -> Redis:
@@ -262,9 +309,10 @@ def _twin_of(server: Redis | str | Callable[[], Redis]) -> Redis:
     )
 
 
-def _micros(duration: timedelta) -> int:
-    return duration // _MICROSECOND
+def _life_of(at_most_for: timedelta) -> int:
+    """Return how many milliseconds the record of a lease is kept."""
+    return (at_most_for + RECORD_LIFE) // _MILLISECOND
 
 
-def _instant(micros: bytes | str | int) -> datetime:
+def _instant(micros: bytes | str) -> datetime:
     return _EPOCH + timedelta(microseconds=int(micros))
