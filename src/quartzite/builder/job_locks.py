@@ -45,16 +45,14 @@ def job_locks(
             f"scheduler {parts.name()!r} has a clustered store, which gives each firing to one node by itself: leave "
             "out use_job_locks, or let every node have a store of its own"
         )
-    clock = parts.clock()
     provider = make()
     if keep_alive and not isinstance(provider, KeepAliveLockProvider):
         # Who asks for short leases here knows why: without the extension they would be no safer.
         provider = KeepAliveLockProvider(
-            provider, heartbeat=parts.heartbeat(), clock=clock, minimum_at_most_for=_NO_MINIMUM
+            provider, heartbeat=parts.heartbeat(), clock=parts.clock(), minimum_at_most_for=_NO_MINIMUM
         )
     return JobLocks(
         provider,
-        clock=clock,
         scheduler_name=parts.name(),
         type_loader=parts.type_loader(),
         defaults=defaults,

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from quartzite.abc import Clock
 from quartzite.errors import LockError
 from quartzite.leases.lease import Lease
 
@@ -23,14 +22,12 @@ class _Held:
 
     Attributes:
         lease: The lease.
-        clock: The holder's time.
         home: The event loop that its provider belongs to.
         target: The function or class that was given it, or None.
         outer: What was held already when it was taken.
     """
 
     lease: Lease
-    clock: Clock
     home: asyncio.AbstractEventLoop
     target: Any
     outer: _Held | None
@@ -40,18 +37,16 @@ _innermost: Final[ContextVar[_Held | None]] = ContextVar("quartzite_lease", defa
 """Inherited by the tasks and threads that the locked code starts."""
 
 
-def hold(
-    lease: Lease, clock: Clock, *, home: asyncio.AbstractEventLoop | None = None, target: Any = None
-) -> Token[_Held | None]:
+def hold(lease: Lease, *, home: asyncio.AbstractEventLoop | None = None, target: Any = None) -> Token[_Held | None]:
     """Note that the code that runs in this context from now on holds a lease."""
     loop = home or asyncio.get_running_loop()
-    return _innermost.set(_Held(lease=lease, clock=clock, home=loop, target=target, outer=_innermost.get()))
+    return _innermost.set(_Held(lease=lease, home=loop, target=target, outer=_innermost.get()))
 
 
 @contextmanager
-def holding(lease: Lease, clock: Clock, *, home: asyncio.AbstractEventLoop | None = None) -> Iterator[None]:
+def holding(lease: Lease, *, home: asyncio.AbstractEventLoop | None = None) -> Iterator[None]:
     """Note that the block holds a lease."""
-    token = hold(lease, clock, home=home)
+    token = hold(lease, home=home)
     try:
         yield
     finally:
@@ -93,7 +88,7 @@ def assert_locked() -> None:
     held = _held()
     if held.lease.lost.is_set:
         raise LockError(f"{held.lease.lost.reason}: stop")
-    if held.clock.monotonic() >= held.lease.deadline:
+    if held.lease.has_ended:
         raise LockError(f"lock {held.lease.name!r} has lasted its lock_at_most_for: stop, or extend it earlier")
 
 

@@ -8,12 +8,10 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, overload
 
 from anyio.from_thread import start_blocking_portal
 
-from quartzite.abc import Clock
-from quartzite.clock import SystemClock
 from quartzite.errors import LockError
 from quartzite.leases.configuration import LockConfiguration
 from quartzite.leases.current import holding, is_held_for
@@ -53,16 +51,17 @@ class LockingExecutor:
 
     Args:
         provider: Grants the locks.
-        clock: The holder's time; the machine's when not given.
     """
 
-    def __init__(self, provider: LockProvider, *, clock: Clock | None = None) -> None:
+    def __init__(self, provider: LockProvider) -> None:
         self._provider = provider
-        self._clock = clock or SystemClock()
 
-    async def run(
-        self, work: Callable[[], Awaitable[T]] | Callable[[], T], configuration: LockConfiguration
-    ) -> LockedRun[T]:
+    @overload
+    async def run(self, work: Callable[[], Awaitable[T]], configuration: LockConfiguration) -> LockedRun[T]: ...
+    @overload
+    async def run(self, work: Callable[[], T], configuration: LockConfiguration) -> LockedRun[T]: ...
+
+    async def run(self, work: Callable[[], Any], configuration: LockConfiguration) -> LockedRun[Any]:
         """Run work, a plain function in a thread, if its lock is granted; tell whether it ran.
 
         Raises:
@@ -75,7 +74,7 @@ class LockingExecutor:
         if lease is None:
             return LockedRun(executed=False, holder=await self._provider.holder(configuration.name))
         try:
-            with holding(lease, self._clock):
+            with holding(lease):
                 return LockedRun(executed=True, value=await _result_of(work))
         finally:
             await _give_back(lease)
@@ -100,7 +99,7 @@ class LockingExecutor:
                 if lease is None:
                     return LockedRun(executed=False, holder=portal.call(provider.holder, configuration.name))
                 try:
-                    with holding(lease, self._clock, home=portal.call(_this_loop)):
+                    with holding(lease, home=portal.call(_this_loop)):
                         return LockedRun(executed=True, value=work())
                 finally:
                     portal.call(_give_back, lease)

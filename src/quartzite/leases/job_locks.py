@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from quartzite.abc import Clock, FiringGate, FiringPass, TypeLoader
+from quartzite.abc import FiringGate, FiringPass, TypeLoader
 from quartzite.calendars.base import Calendar
 from quartzite.errors import LockError
 from quartzite.execution import SkippedFiring, TriggerFiredBundle
@@ -47,7 +47,6 @@ class JobLocks(FiringGate):
 
     Args:
         provider: Grants the leases.
-        clock: The holder's time.
         scheduler_name: Part of the names of the leases; the same on all nodes.
         type_loader: Finds jobs by their stored names, to look at their decorators.
         defaults: How long leases last; both durations are given.
@@ -58,19 +57,17 @@ class JobLocks(FiringGate):
         self,
         provider: LockProvider,
         *,
-        clock: Clock,
         scheduler_name: str,
         type_loader: TypeLoader,
         defaults: JobLock,
         jobs: Mapping[JobKey, JobLock | None] | None = None,
     ) -> None:
         self._provider = provider
-        self._clock = clock
         self._scheduler_name = scheduler_name
         self._type_loader = type_loader
         self._defaults = defaults
         self._jobs = dict(jobs or {})
-        self._executor = LockingExecutor(provider, clock=clock)
+        self._executor = LockingExecutor(provider)
         self._turns: dict[TriggerKey, _Turn] = {}
 
     # Scheduling -----------------------------------------------------------------------------------------------
@@ -109,18 +106,14 @@ class JobLocks(FiringGate):
         configuration = self._configuration(bundle, lock_of(target))
         async with self._in_turn(bundle.trigger.key):
             lease = await self._provider.lock(configuration)
-        if lease is None or self._is_over(lease):
+        if lease is None or _is_over(lease):
             return await self._skipped(bundle, configuration.name)
-        hold(lease, self._clock, target=target)
+        hold(lease, target=target)
         return _LeasePass(lease)
 
     async def close(self) -> None:
         """Close the provider."""
         await self._provider.close()
-
-    def _is_over(self, lease: Lease) -> bool:
-        """Tell whether a process that stood still got its answer too late: others may run meanwhile."""
-        return lease.configuration.exclusive and self._clock.monotonic() >= lease.deadline
 
     def _configuration(self, bundle: TriggerFiredBundle, decorated: JobLock | None) -> LockConfiguration:
         said = self._jobs.get(bundle.job.key) or decorated or self._defaults
@@ -203,6 +196,11 @@ class _LeasePass(FiringPass):
     async def leave(self) -> None:
         """Release the lease; a later tick may have taken its place by then, and nothing is wrong with that."""
         await self._lease.unlock()
+
+
+def _is_over(lease: Lease) -> bool:
+    """Tell whether a process that stood still got its answer too late: others may run meanwhile."""
+    return lease.configuration.exclusive and lease.has_ended
 
 
 def lock_name(scheduler_name: str, key: TriggerKey) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from quartzite.abc import Clock
 from quartzite.execution import CancellationToken
 from quartzite.leases.configuration import LockConfiguration
 
@@ -54,6 +55,7 @@ class Lease:
     """
 
     __slots__ = (
+        "_clock",
         "_listeners",
         "_provider",
         "asked_at",
@@ -75,12 +77,14 @@ class Lease:
         provider: LockProvider,
         configuration: LockConfiguration,
         *,
+        clock: Clock,
         holder: str,
         token: int,
         locked_at: datetime,
         asked_at: float,
     ) -> None:
         self._provider = provider
+        self._clock = clock
         self._listeners: list[Callable[[str], None]] = []
         self.configuration = configuration
         self.holder = holder
@@ -96,6 +100,11 @@ class Lease:
     def name(self) -> str:
         """What is locked."""
         return self.configuration.name
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it can not be relied upon any more: its deadline has passed on the holder's clock."""
+        return self._clock.monotonic() >= self.deadline
 
     # The holder's side ----------------------------------------------------------------------------------------
 

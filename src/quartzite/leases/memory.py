@@ -52,6 +52,7 @@ class InMemoryLockProvider(LockProvider):
         return Lease(
             self,
             configuration,
+            clock=self._clock,
             holder=self._holder,
             token=taken.token,
             locked_at=now,

@@ -143,6 +143,7 @@ class RedisLockProvider(LockProvider):
         return Lease(
             self,
             configuration,
+            clock=self._clock,
             holder=self._holder,
             token=int(answer[:16]),
             locked_at=_instant(answer[16:]),

@@ -167,7 +167,15 @@ class SqlLockProvider(LockProvider):
         if found is None:
             return None
         token, locked_at = found
-        return Lease(self, configuration, holder=self._holder, token=token, locked_at=locked_at, asked_at=asked_at)
+        return Lease(
+            self,
+            configuration,
+            clock=self._clock,
+            holder=self._holder,
+            token=token,
+            locked_at=locked_at,
+            asked_at=asked_at,
+        )
 
     async def holder(self, name: str) -> LeaseInfo | None:
         """Return who holds, or last held, a lock.
