@@ -88,7 +88,7 @@ async def test_the_name_may_be_made_of_the_arguments(world: World) -> None:
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ({"name": "report-{regoin}", "at_most_for": MINUTE}, "no argument 'regoin'"),
+        ({"name": "report-{planet}", "at_most_for": MINUTE}, "no argument 'planet'"),
         ({"name": "", "at_most_for": MINUTE}, "lock name"),
         ({"name": "report", "at_most_for": timedelta(0)}, "more than 0"),
         ({"name": "report", "at_most_for": MINUTE, "at_least_for": 2 * MINUTE}, "between 0"),
