@@ -9,7 +9,8 @@ import random
 from datetime import timedelta
 from pathlib import Path
 
-from quartzite.leases import LockConfiguration, LockProvider
+from quartzite.errors import LockError
+from quartzite.leases import LockConfiguration, LockingExecutor, LockProvider, assert_locked
 from tests.cluster.leases.processes import say
 from tests.cluster.leases.providers import Place
 
@@ -40,6 +41,21 @@ async def die_holding(provider: LockProvider, name: str, at_most: timedelta) -> 
     await asyncio.sleep(60)
 
 
+async def commit_if_locked(provider: LockProvider, name: str, at_most: timedelta) -> None:
+    """Take the lock, work for half of its time, and commit only when the lock is still held then."""
+
+    async def work() -> None:
+        say(held=True)
+        await asyncio.sleep(at_most.total_seconds() / 2)
+        assert_locked()
+        say(committed=True)
+
+    try:
+        await LockingExecutor(provider).run(work, LockConfiguration(name=name, lock_at_most_for=at_most))
+    except LockError as error:
+        say(committed=False, reason=str(error))
+
+
 async def main() -> None:
     """Do what the command line says."""
     options = argparse.ArgumentParser()
@@ -49,10 +65,13 @@ async def main() -> None:
     options.add_argument("--folder", type=Path)
     options.add_argument("--turns", type=int, default=0)
     options.add_argument("--at-most", type=float, default=0.0)
+    options.add_argument("--commit", action="store_true")
     chosen = options.parse_args()
     provider = chosen.place.provider(chosen.id)
     if chosen.turns:
         await contend(provider, chosen.name, chosen.folder, chosen.turns)
+    elif chosen.commit:
+        await commit_if_locked(provider, chosen.name, timedelta(seconds=chosen.at_most))
     else:
         await die_holding(provider, chosen.name, timedelta(seconds=chosen.at_most))
     await provider.close()
