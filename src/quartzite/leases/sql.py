@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -25,8 +25,9 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.mysql import DATETIME
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from quartzite.abc import Clock
@@ -145,16 +146,23 @@ class SqlLockProvider(LockProvider):
         )
 
     async def create_table(self) -> None:
-        """Create the table when it is not there.
+        """Create the table when it is not there; nodes that start together may all do it.
 
         Raises:
             LockError: the database refuses.
         """
         try:
-            async with self._engine.begin() as connection:
-                await connection.run_sync(self._table.metadata.create_all)
+            # On PostgreSQL it fails when another node does the same at this moment; then the table is there now.
+            with suppress(IntegrityError, ProgrammingError):
+                await self._create_table()
+                return
+            await self._create_table()
         except (SQLAlchemyError, OSError) as error:
             raise LockError(f"table {self._table.name} can not be created: {failure_of(error).message}") from error
+
+    async def _create_table(self) -> None:
+        async with self._engine.begin() as connection:
+            await connection.execute(CreateTable(self._table, if_not_exists=True))
 
     async def lock(self, configuration: LockConfiguration) -> Lease | None:
         """Return the lease, or None when it is not granted.
