@@ -114,9 +114,10 @@ def test_a_holder_that_does_not_fit_its_column_is_refused(url: str) -> None:
 
 def test_a_database_whose_time_is_not_known_is_refused() -> None:
     """For another database the remedy is named: its nodes' clocks, or another server."""
+    dialect: Any = mssql.dialect
     with pytest.raises(SchedulerConfigError, match="ClockTime"):
-        _words(mssql.dialect(), by_clock=False)
-    assert _words(mssql.dialect(), by_clock=True).now == ":now"
+        _words(dialect(), by_clock=False)
+    assert _words(dialect(), by_clock=True).now == ":now"
 
 
 async def test_a_database_in_memory_has_no_twin() -> None:
