@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -93,35 +92,21 @@ class TestPostgresql(LockProviderContract):
             yield made
 
 
-class TestPostgresqlByClock(OnFakeClock):
-    """SqlLockProvider on PostgreSQL, by a clock."""
+class TestPostgresqlOnAnEngine(OnFakeClock):
+    """SqlLockProvider inside the application's own engine on PostgreSQL, by a clock."""
 
     @pytest.fixture
     async def make_provider(
         self, clock: FakeClock, postgresql_url: str, postgresql_schema: str
     ) -> AsyncIterator[MakeProvider]:
         """How a provider is made."""
+        engine = create_engine(postgresql_url)
 
         def make(holder: str) -> LockProvider:
-            return SqlLockProvider(
-                postgresql_url, clock=clock, time=ClockTime(), schema=postgresql_schema, holder=holder
-            )
+            return SqlLockProvider(engine, clock=clock, time=ClockTime(), schema=postgresql_schema, holder=holder)
 
-        async with making(make) as made:
-            yield made
-
-
-class TestPostgresqlOnAnEngine(LockProviderContract):
-    """SqlLockProvider inside the application's own engine."""
-
-    @pytest.fixture
-    async def make_provider(self, postgresql_url: str, postgresql_schema: str) -> AsyncIterator[MakeProvider]:
-        """How a provider is made."""
-        engine: Any = create_engine(postgresql_url)
         try:
-            async with making(
-                lambda holder: SqlLockProvider(engine, clock=SystemClock(), schema=postgresql_schema, holder=holder)
-            ) as made:
+            async with making(make) as made:
                 yield made
         finally:
             await engine.dispose()
@@ -138,18 +123,20 @@ class TestMariaDb(LockProviderContract):
             yield make
 
 
-class TestMariaDbByClock(OnFakeClock):
-    """SqlLockProvider on MariaDB, by a clock."""
+class TestMariaDbOnAnEngine(OnFakeClock):
+    """SqlLockProvider inside the application's own engine on MariaDB, by a clock."""
 
     @pytest.fixture
     async def make_provider(self, clock: FakeClock, mariadb_database: str) -> AsyncIterator[MakeProvider]:
         """How a provider is made."""
-
-        def make(holder: str) -> LockProvider:
-            return SqlLockProvider(mariadb_database, clock=clock, time=ClockTime(), holder=holder)
-
-        async with making(make) as made:
-            yield made
+        engine = create_engine(mariadb_database)
+        try:
+            async with making(
+                lambda holder: SqlLockProvider(engine, clock=clock, time=ClockTime(), holder=holder)
+            ) as made:
+                yield made
+        finally:
+            await engine.dispose()
 
 
 class TestRedis(LockProviderContract):
