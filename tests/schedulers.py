@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from quartzite.abc import Clock, JobFactory, JobStore, SchedulerListener, WorkerPool
+from quartzite.abc import Clock, FiringGate, JobFactory, JobStore, SchedulerListener, WorkerPool
 from quartzite.engine.instance_id import HostInstanceIdGenerator
 from quartzite.engine.job_factory import SimpleJobFactory
 from quartzite.engine.listeners import ListenerManager
@@ -33,6 +33,7 @@ def make_scheduler(
     job_factory: JobFactory | None = None,
     worker_pool: WorkerPool | None = None,
     listeners: ListenerManager | None = None,
+    firing_gate: FiringGate | None = None,
     **settings: Any,
 ) -> Scheduler:
     """Return a scheduler on a store in memory, which ``wrap_store`` may decorate; ``settings`` are those by name."""
@@ -50,6 +51,7 @@ def make_scheduler(
         worker_pool=worker_pool or AsyncWorkerPool(max_concurrency=checked.max_concurrency, clock=clock),
         listener_manager=listeners or ListenerManager(),
         instance_id_generator=HostInstanceIdGenerator(),
+        firing_gate=firing_gate,
     )
 
 
